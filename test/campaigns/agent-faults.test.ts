@@ -15,7 +15,7 @@ import { noPostgres, Postgres } from '../support/postgres.ts';
 import { until } from '../support/until.ts';
 
 /** For each of the tests. */
-const FAULTS = sized({ sample: 12, full: 350 });
+const FAULTS = sized({ sample: 12, full: 340 });
 
 /** Systems that exchange keys at the same time, for each direction. */
 const PAIRS = 2;

@@ -76,7 +76,8 @@ export class Metrics implements KeyEvents, ListenerEvents {
 
   copyRefused(id: string, reason: string): void {
     this.#figures.count('copies_refused_total', 1);
-    this.#log.sometimes('error', 'a copy in the box was refused', reason, { id, reason });
+    const kind = kindOf(reason);
+    this.#log.sometimes('error', 'a copy in the box was refused', kind, { id, reason });
   }
 
   journalFailed(error: unknown): void {

@@ -7,6 +7,7 @@ import {
   openSealedKey,
   PhmApiError,
   PhmClient,
+  PhmResponseError,
   type RecipientKey,
   SealedKeyError,
 } from '../../../../sdk/src/index.ts';
@@ -126,15 +127,43 @@ export class ServiceBoxes implements KeyBoxes {
     const { deliveries } = await served(() => this.#client.deliveries.list(query, { signal }));
     const ids = deliveries.map(({ delivery_id: id }) => id);
     const made = ids.filter((id) => this.#made.delete(id));
-    if (made.length > 0) await this.#fetch(made, signal);
+    if (made.length > 0) await this.#fetch(made, signal).catch(ignoreUnfit);
     return { ids: ids.filter((id) => !made.includes(id)), cursor: WAITING, isEnd: true };
   }
 
   async fetch(ids: readonly string[], signal: AbortSignal): Promise<readonly Fetched[]> {
-    const copies = await this.#fetch(ids, signal);
-    const results: Fetched[] = [];
-    for (const copy of copies) results.push(await this.#result(copy));
-    return results;
+    try {
+      const copies = await this.#fetch(ids, signal);
+      const results: Fetched[] = [];
+      for (const copy of copies) results.push(await this.#result(copy));
+      return results;
+    } catch (error) {
+      if (!isUnfit(error)) throw error;
+      return ids.length > 1 ? this.#fetchHalves(ids, signal) : this.#refuse(ids, error, signal);
+    }
+  }
+
+  /** The client refuses a whole answer for one copy that is not what its delivery states: the others are in the other half. */
+  async #fetchHalves(ids: readonly string[], signal: AbortSignal): Promise<readonly Fetched[]> {
+    const half = ids.length >> 1;
+    const first = await this.fetch(ids.slice(0, half), signal);
+    try {
+      return [...first, ...(await this.fetch(ids.slice(half), signal))];
+    } catch (error) {
+      for (const one of first) if (one.kind === 'opened') one.copy.key.fill(0);
+      throw error;
+    }
+  }
+
+  /** A list that the client accepts shows that it is the service that answers, and no other server. */
+  async #refuse(
+    ids: readonly string[],
+    { message: reason }: SourceError,
+    signal: AbortSignal,
+  ): Promise<readonly Fetched[]> {
+    const query = { recipient: this.#given.recipient, limit: 1 };
+    await served(() => this.#client.deliveries.list(query, { signal }));
+    return ids.map((id) => ({ kind: 'refused', id, reason }));
   }
 
   async #fetch(ids: readonly string[], signal: AbortSignal): Promise<FetchedCopies> {
@@ -222,6 +251,16 @@ async function served<T>(call: () => Promise<T>): Promise<T> {
   } catch (cause) {
     throw new SourceError(cause instanceof Error ? cause.message : 'aborted', { cause });
   }
+}
+
+/** Reports whether an answer came that is not one to this request. */
+function isUnfit(error: unknown): error is SourceError {
+  const cause = error instanceof SourceError ? error.cause : null;
+  return cause instanceof PhmResponseError && cause.status === 200;
+}
+
+function ignoreUnfit(error: unknown): void {
+  if (!isUnfit(error)) throw error;
 }
 
 async function unlessGone<T>(call: () => Promise<T>, none: T): Promise<T> {
