@@ -258,12 +258,15 @@ export class AgentSite {
     return Number(new RegExp(`^phm_agent_${name} (\\d+)$`, 'm').exec(await this.metrics())?.[1]);
   }
 
-  /** Resolves once the pool for another system has keys. */
+  /** Returns the number of keys that are ready for another system. */
+  async ready(other: AgentSite): Promise<number> {
+    const { json } = await this.call(other, 'status');
+    return Number(json.stored_key_count);
+  }
+
+  /** Resolves once so many keys are ready for another system. */
   async filled(other: AgentSite, keys: number): Promise<void> {
-    await until(`${this.name} has ${keys} keys`, async () => {
-      const { json } = await this.call(other, 'status');
-      return Number(json.stored_key_count) >= keys;
-    });
+    await until(`${this.name} has ${keys} keys`, async () => (await this.ready(other)) >= keys);
   }
 }
 

@@ -66,6 +66,11 @@ export class AgentSites {
     await Promise.all(this.both.map((site) => site.start()));
   }
 
+  /** Resolves once each has so many keys ready for the other. */
+  async filled(keys: number): Promise<void> {
+    for (const [master, slave] of this.ways) await master.filled(slave, keys);
+  }
+
   async stop(): Promise<void> {
     await Promise.all(this.both.map((site) => site.remove()));
     await Promise.all(this.services.map((service) => service.remove()));

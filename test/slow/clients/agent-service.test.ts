@@ -72,8 +72,7 @@ describe('two agents on a key service', () => {
     // Each has filled its pool, and opened ahead what the other has had made.
     await until('both sites hold the same keys', async () => {
       const held = await Promise.all([paris, lyon].map((site) => site.figure('keys_held')));
-      const ready = await Promise.all([paris.call(lyon, 'status'), lyon.call(paris, 'status')]);
-      const [ours = 0, theirs = 0] = ready.map(({ json }) => Number(json.stored_key_count));
+      const [ours, theirs] = [await paris.ready(lyon), await lyon.ready(paris)];
       return ours >= 8 && theirs >= 8 && held.every((count) => count === ours + theirs);
     });
     await sites.service.server.stop();
