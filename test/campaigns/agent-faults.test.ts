@@ -3,7 +3,7 @@
  * system gets a key twice, both ends get the same key or an error, and keys flow again after the faults.
  */
 import assert from 'node:assert/strict';
-import { it, type TestContext } from 'node:test';
+import { describe, it, type TestContext } from 'node:test';
 import { AgentBooks } from '../support/agent-books.ts';
 import { AgentFaults } from '../support/agent-faults.ts';
 import { AgentSites } from '../support/agent-sites.ts';
@@ -86,15 +86,18 @@ function report(
   for (const { log } of sites.both) assert.ok(!log.includes('by a defect'), log);
 }
 
-it('faults with SQLite', (test) => strike(test, [LogSite.sqlite()], null));
+// Side by side, because most of their time is waiting.
+describe('faults', { concurrency: true }, () => {
+  it('with SQLite', (test) => strike(test, [LogSite.sqlite()], null));
 
-it('faults with PostgreSQL', { skip: noPostgres || fullOnly }, async (test) => {
-  const postgres = await Postgres.start();
-  await strike(test, [await LogSite.postgres(1, postgres)], postgres);
-});
+  it('with PostgreSQL', { skip: noPostgres || fullOnly }, async (test) => {
+    const postgres = await Postgres.start();
+    await strike(test, [await LogSite.postgres(1, postgres)], postgres);
+  });
 
-it('faults with two services, one on each store', { skip: noPostgres }, async (test) => {
-  const postgres = await Postgres.start();
-  const second = await LogSite.postgres(1, postgres);
-  await strike(test, [LogSite.sqlite(), second], postgres);
+  it('with two services, one on each store', { skip: noPostgres }, async (test) => {
+    const postgres = await Postgres.start();
+    const second = await LogSite.postgres(1, postgres);
+    await strike(test, [LogSite.sqlite(), second], postgres);
+  });
 });
