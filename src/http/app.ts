@@ -186,6 +186,8 @@ function createServer(
     bodyLimit: BODY_LIMIT_BYTES,
     rewriteUrl: toOriginForm,
     return503OnClosing: false,
+    // No part waits for anything else: a start on a busy machine takes long, and ends.
+    pluginTimeout: 0,
     genReqId: ({ headers }) => {
       const given = headers['x-request-id'];
       return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID();

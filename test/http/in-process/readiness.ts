@@ -130,4 +130,10 @@ describe('/readyz', () => {
       [503, 'ledger_unavailable', '5'],
     );
   });
+
+  it('has no limit for the start of its parts, which ended it on a busy machine', async () => {
+    const app = await buildTestApp({ service: standInService('research') });
+    assert.equal(app.initialConfig.pluginTimeout, 0);
+    await app.close();
+  });
 });
