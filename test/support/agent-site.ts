@@ -221,6 +221,24 @@ export class AgentSite {
     return answerOf(status, text);
   }
 
+  /** Resolves with the keys of a call, which is repeated while the agent has none: on a slow machine, others are not made in time. */
+  async keys(
+    other: AgentSite,
+    rest: 'enc_keys' | 'dec_keys',
+    body: object,
+    leg: 'plain' | 'tls' = 'plain',
+  ): Promise<readonly Key[]> {
+    let answer: Answer | undefined;
+    await until(`${this.name} has an answer`, async () => {
+      answer = await (leg === 'tls'
+        ? this.callByTls(other, rest, body)
+        : this.call(other, rest, body));
+      assert.ok([200, 503].includes(answer.status), JSON.stringify(answer.json));
+      return answer.status === 200;
+    });
+    return answer?.keys ?? [];
+  }
+
   /** Gets a new key by SKIP, or the one with this ID. Rejects if there is none. */
   async skipKey(other: AgentSite, id?: string): Promise<SkipKey> {
     const path = `/key${id === undefined ? '' : `/${id}`}?remoteSystemID=${other.system}`;

@@ -6,9 +6,8 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { formatRecipient, newRecipient } from '#sealing';
-import { type AgentSite, idsOf, type Key } from './agent-site.ts';
+import { type AgentSite, idsOf } from './agent-site.ts';
 import { AgentSites } from './agent-sites.ts';
 import { Collector } from './collector.ts';
 import { LeakSearch } from './leak-search.ts';
@@ -23,8 +22,6 @@ const MOST = 40;
 
 /** One answer of 200 in so many is lost on its way to an agent, which repeats the call. */
 const LOST_SHARE = 20;
-
-const PAUSE_MS = 50;
 
 const SKIP_KEYS = 5;
 
@@ -84,8 +81,8 @@ export class WatchedAgents {
       // Keys of other sizes than the pool's are made to order.
       const size = [256, 256, 128, 384][Math.floor(left / MOST) % 4];
       const number = Math.min(MOST, left);
-      const taken = await answered(master, slave, 'enc_keys', { number, size });
-      const read = await answered(slave, master, 'dec_keys', idsOf(taken));
+      const taken = await master.keys(slave, 'enc_keys', { number, size }, 'tls');
+      const read = await slave.keys(master, 'dec_keys', idsOf(taken), 'tls');
       assert.deepEqual(read, taken);
       for (const { key_ID, key } of taken) this.search.add(key_ID, Buffer.from(key, 'base64'));
       left -= taken.length;
@@ -134,8 +131,8 @@ export class WatchedAgents {
     await this.#deliver(['paris', 'lyon'], { id, context, for: '20m' });
     await until('it is handed out', async () => {
       for (const [master, slave] of this.#sites.ways) {
-        const taken = await answered(master, slave, 'enc_keys', {});
-        await answered(slave, master, 'dec_keys', idsOf(taken));
+        const taken = await master.keys(slave, 'enc_keys', {}, 'tls');
+        await slave.keys(master, 'dec_keys', idsOf(taken), 'tls');
         for (const { key_ID, key } of taken) this.search.add(key_ID, Buffer.from(key, 'base64'));
         if (taken.some(({ key_ID }) => key_ID === id)) return true;
       }
@@ -205,20 +202,5 @@ export class WatchedAgents {
   async remove(): Promise<void> {
     await this.#sites.stop();
     await this.#collector.close();
-  }
-}
-
-/** Calls until the agent has an answer, by mutual TLS. */
-async function answered(
-  system: AgentSite,
-  other: AgentSite,
-  rest: string,
-  body: object,
-): Promise<readonly Key[]> {
-  for (;;) {
-    const { status, keys, json } = await system.callByTls(other, rest, body);
-    if (status === 200) return keys;
-    assert.equal(status, 503, JSON.stringify(json));
-    await delay(PAUSE_MS);
   }
 }

@@ -36,16 +36,14 @@ describe('two agents on a key service', () => {
     slave: AgentSite,
     number: number,
   ): Promise<readonly Key[]> {
-    const taken = await master.call(slave, 'enc_keys', { number });
-    assert.equal(taken.status, 200, JSON.stringify(taken.json));
-    assert.equal(taken.keys.length, number);
-    for (const { key_ID, key } of taken.keys) {
+    const taken = await master.keys(slave, 'enc_keys', { number });
+    assert.equal(taken.length, number);
+    for (const { key_ID, key } of taken) {
       assert.ok(!keys.has(key_ID), `${key_ID} went out twice`);
       keys.set(key_ID, key);
     }
-    const read = await slave.call(master, 'dec_keys', idsOf(taken.keys));
-    assert.deepEqual(read.keys, taken.keys);
-    return taken.keys;
+    assert.deepEqual(await slave.keys(master, 'dec_keys', idsOf(taken)), taken);
+    return taken;
   }
 
   it('give equal keys to both ends, in both directions', async () => {

@@ -16,7 +16,6 @@ import { noMemory, readMemory } from '../../support/process-memory.ts';
 import { canonical } from '../../support/receipt-by-the-page.ts';
 import { openByThePage } from '../../support/sealed-key-by-the-page.ts';
 import { storedFiles, storedValues } from '../../support/stored.ts';
-import { until } from '../../support/until.ts';
 
 /** What one service made for a key, as a recipient opens it. */
 interface Half {
@@ -56,13 +55,12 @@ describe('two agents on two services', () => {
     master: AgentSite,
     slave: AgentSite,
     number: number,
+    size = 256,
   ): Promise<readonly Key[]> {
-    const taken = await master.call(slave, 'enc_keys', { number });
-    assert.equal(taken.status, 200, JSON.stringify(taken.json));
-    note(taken.keys);
-    const read = await slave.call(master, 'dec_keys', idsOf(taken.keys));
-    assert.deepEqual(read.keys, taken.keys);
-    return taken.keys;
+    const taken = await master.keys(slave, 'enc_keys', { number, size });
+    note(taken);
+    assert.deepEqual(await slave.keys(master, 'dec_keys', idsOf(taken)), taken);
+    return taken;
   }
 
   /** Takes all that is ready. Returns those that the slave, without one service, had not opened ahead. */
@@ -85,10 +83,7 @@ describe('two agents on two services', () => {
   it('give equal keys to both ends, in both directions', async () => {
     for (const [master, slave] of sites.ways) {
       await exchange(master, slave, 5);
-      const sizes = await master.call(slave, 'enc_keys', { number: 2, size: 384 });
-      note(sizes.keys);
-      const read = await slave.call(master, 'dec_keys', idsOf(sizes.keys));
-      assert.deepEqual(read.keys, sizes.keys);
+      await exchange(master, slave, 2, 384);
     }
   });
 
@@ -101,12 +96,8 @@ describe('two agents on two services', () => {
       await service.start();
       for (const [k, [master, slave]] of sites.ways.entries()) {
         const keys = unread[k] ?? [];
-        await until('the slave has its keys', async () => {
-          if (keys.length === 0) return true;
-          const read = await slave.call(master, 'dec_keys', idsOf(keys));
-          if (read.status === 200) assert.deepEqual(read.keys, keys);
-          return read.status === 200;
-        });
+        if (keys.length > 0)
+          assert.deepEqual(await slave.keys(master, 'dec_keys', idsOf(keys)), keys);
       }
       await sites.filled(POOL);
       for (const [master, slave] of sites.ways) await exchange(master, slave, 3);
