@@ -144,13 +144,23 @@ export const REPEATING: PermanentFault = {
   detail: /it delivered the samples of a draw twice/,
 };
 
+/** Waits while keys use up what IBM has delivered: a server that has all it needs asks for no further job. */
+async function whileUsed(site: Site, reached: Promise<unknown>): Promise<void> {
+  let isReached = false;
+  const noted = reached.finally(() => {
+    isReached = true;
+  });
+  while (!isReached) await site.watch('ibm-quantum').generate();
+  await noted;
+}
+
 /** Delivers honestly once, then breaks. The sources meet the fault at different times. */
 async function breakAll(site: Site, fault: PermanentFault): Promise<void> {
   const { fifo, qrng: service, ibm: jobs } = site;
   const honest = randomBytes(4_096);
   fifo.feed(honest);
   const soFar = jobs.delivered.length;
-  await jobs.service.reached('create', soFar + 1);
+  await whileUsed(site, jobs.service.reached('create', soFar + 1));
   jobs.shots = fault.ibm(jobs.delivered[soFar]);
   await Promise.all(FAULTY.map((name) => site.watch(name).untilLogged('delivering')));
   service.bytes = fault.qrng(service.delivered.at(-1) ?? Buffer.alloc(0));
