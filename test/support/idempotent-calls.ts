@@ -56,7 +56,7 @@ const AGAIN =
 const RETRY_MS = 25;
 
 /** A call without an outcome after this time fails: longer than the slowest machine takes, and less than the limit of a file. */
-const PATIENCE_MS = 600_000;
+const PATIENCE_MS = 1_500_000;
 
 const LEVELS = [128, 256, 384];
 
