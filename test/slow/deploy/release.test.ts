@@ -37,7 +37,7 @@ const CONTENT: Readonly<Record<string, RegExp>> = {
   [`sealing-${V}.tgz`]: CODE,
   [`ais-20-31-${V}.tgz`]: CODE,
   [`phm-agent-${V}.tgz`]: new RegExp(
-    `${CODE.source}|^package/(?:dist/LICENSES\\.txt|agent\\.example\\.json|phm-agent\\.service)$`,
+    `${CODE.source}|^package/(?:dist/LICENSES\\.txt|PSK\\.md|agent\\.example\\.json|phm-agent\\.service)$`,
   ),
   [`phm-lab-${V}.tgz`]: new RegExp(
     `${CODE.source}|^package/dist/(?:testbench\\.html|sp800-22/build/[\\w-]+\\.wasm)$`,
@@ -218,14 +218,14 @@ describe('a release', { skip: noRelease }, () => {
       it('has a service that names each changed file and does not start with it', async () => {
         const installed = join(folder, 'unpacked', `${SERVICE}.tar.gz`, SERVICE);
         const paths = ['src/keys/generate.ts', 'build/kernels/modulation.wasm', 'bin/phm'];
-        for (const path of paths) {
+        for (const [i, path] of paths.entries()) {
           const file = join(installed, path);
           const bytes = readFileSync(file);
           // A comment and a trailing section change nothing but the bytes.
           const end = path.endsWith('.wasm') ? Buffer.of(0, 2, 1, 97) : Buffer.from('\n');
           writeFileSync(file, Buffer.concat([bytes, end]));
           try {
-            await assert.rejects(start(installed, 'changed-data'), (error: Error) => {
+            await assert.rejects(start(installed, `changed-data-${i}`), (error: Error) => {
               assert.ok(error.message.includes(`files differ from the release: changed: ${path}`));
               assert.match(error.message, /PHM_INTEGRITY=report starts a server with them/);
               return true;
