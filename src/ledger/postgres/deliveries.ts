@@ -107,16 +107,17 @@ function boxRows(
   }));
 }
 
-/** Removes all copies of an account, or of one of its recipients, a few in each transaction. */
+/** Removes all copies of an account, or of one of its recipients, a few in each transaction. Without copies it writes nothing. */
 export async function emptyBoxesAhead(
   connection: PostgresConnection,
   accountId: string,
   recipient: string | null,
 ): Promise<void> {
+  const first = `SELECT 1 FROM delivery_copies
+    WHERE account_id = $1 AND ($2::text IS NULL OR recipient = $2) AND ${IN_BOX} LIMIT 1`;
   const some = 'SELECT empty_boxes_1($1, $2, $3) AS ended';
-  for (let ended = EMPTIED_AT_ONCE; ended === EMPTIED_AT_ONCE; ) {
-    const row = await connection.changed(some, accountId, recipient, EMPTIED_AT_ONCE);
-    ended = Number(row?.ended);
+  while ((await connection.get(first, accountId, recipient)) !== undefined) {
+    await connection.changed(some, accountId, recipient, EMPTIED_AT_ONCE);
   }
 }
 

@@ -235,15 +235,8 @@ function endCopies(
 type Boxes = Pick<Box, 'accountId'> & Partial<Box>;
 
 /** Removes copies from boxes, within a transaction: at most `most`, or all. Returns how many it removed. */
-export function emptyBoxes(
-  connection: SqliteConnection,
-  { accountId, recipient }: Boxes,
-  most = -1,
-): number {
-  const [box, values] =
-    recipient === undefined
-      ? ['account_id = ?', [accountId]]
-      : ['account_id = ? AND recipient = ?', [accountId, recipient]];
+export function emptyBoxes(connection: SqliteConnection, boxes: Boxes, most = -1): number {
+  const [box, values] = conditionOf(boxes);
   return connection.run(
     `UPDATE delivery_copies SET state = 'removed', sealed_key = NULL WHERE rowid IN (
        SELECT rowid FROM delivery_copies WHERE ${box} AND ${IN_BOX} LIMIT ?)`,
@@ -252,13 +245,27 @@ export function emptyBoxes(
   );
 }
 
-/** Removes all copies from boxes, a few in each transaction, so that commits of others come in between. */
+function conditionOf({ accountId, recipient }: Boxes): [string, SQLInputValue[]] {
+  return recipient === undefined
+    ? ['account_id = ?', [accountId]]
+    : ['account_id = ? AND recipient = ?', [accountId, recipient]];
+}
+
+/**
+ * Removes all copies from boxes, a few in each transaction, so that commits of others come in between. Without copies it
+ * writes nothing.
+ */
 export async function emptyBoxesAhead(connection: SqliteConnection, boxes: Boxes): Promise<void> {
-  const some = (): number =>
+  const [box, values] = conditionOf(boxes);
+  const first = `SELECT 1 FROM delivery_copies WHERE ${box} AND ${IN_BOX} LIMIT 1`;
+  const hasCopies = (): boolean =>
+    connection.guarded(() => connection.get(first, ...values) !== undefined);
+  while (hasCopies()) {
     connection.guarded(() =>
       connection.transact(() => emptyBoxes(connection, boxes, EMPTIED_AT_ONCE)),
     );
-  while (some() === EMPTIED_AT_ONCE) await turn();
+    await turn();
+  }
 }
 
 /** Ends the copies of a key that is revoked. */
