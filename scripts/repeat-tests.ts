@@ -12,6 +12,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
+import { failedIn } from './tests/failures.ts';
 import { headCommit } from './tests/record.ts';
 import { ROOT } from './tests/tiers.ts';
 
@@ -100,12 +101,4 @@ async function execute(run: Run): Promise<SavedRun> {
 
 function spin(): ChildProcess {
   return spawn(process.execPath, ['--eval', 'for (;;);'], { stdio: 'ignore' });
-}
-
-/** Returns the failed tests that the reporter lists at the end. */
-function failedIn(text: string): string[] {
-  const [, list = ''] = text.split(/^✖ failing tests:$/m);
-  return [...list.matchAll(/^test at (\S+?):\d+:\d+\n✖ (.*) \([\d.]+ms\)$/gm)].map(
-    ([, file, name]) => `${file}: ${name}`,
-  );
 }

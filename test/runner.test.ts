@@ -4,8 +4,9 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join, relative, resolve } from 'node:path';
 import { describe, it } from 'node:test';
+import { failedIn } from '../scripts/tests/failures.ts';
 import { isAlive } from './support/alive.ts';
 import { until } from './support/until.ts';
 
@@ -53,6 +54,26 @@ describe('npm run test:one', () => {
     const { status, stderr } = one('test/gone.test.ts');
     assert.equal(status, 2);
     assert.match(stderr, /^test\/gone\.test\.ts is no test file/);
+  });
+
+  it('lists failures that are read without the folder of a machine', (t) => {
+    const folder = mkdtempSync(join(tmpdir(), 'phm-test-'));
+    t.after(() => rmSync(folder, { recursive: true }));
+    const [asserting, exiting] = [
+      join(folder, 'asserting.test.ts'),
+      join(folder, 'exiting.test.ts'),
+    ];
+    writeFileSync(
+      asserting,
+      "import { test } from 'node:test'; test('passes', () => {}); test('is: wrong', () => { throw new Error(); });",
+    );
+    writeFileSync(exiting, 'process.exit(3);');
+    const { status, stdout } = one(asserting, exiting);
+    assert.equal(status, 1);
+    assert.deepEqual(failedIn(stdout), [
+      `${relative(ROOT, asserting)}: is: wrong`,
+      `${relative(ROOT, exiting)}: the file as a whole`,
+    ]);
   });
 
   it('ends its processes and removes its folder at Ctrl-C', async (t) => {
