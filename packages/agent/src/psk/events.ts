@@ -1,8 +1,7 @@
-import type { KeyEvents } from '../keys/events.ts';
+import type { SourceEvents } from '../keys/events.ts';
 
 /** What happens to the keys of a link, for metrics and logs. No event holds key bytes. */
-export interface PskEvents
-  extends Pick<KeyEvents, 'copyRefused' | 'journalFailed' | 'sourceFailed' | 'sourceServed'> {
+export interface PskEvents extends SourceEvents {
   /** Both ends have the key. */
   agreed(epoch: number, id: string): void;
   /** The system took the key, for the first time or again after a restart. */

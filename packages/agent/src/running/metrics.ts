@@ -4,8 +4,9 @@ import type { Clock } from '../clock.ts';
 import type { KeyEvents } from '../keys/events.ts';
 import type { Keeper } from '../keys/keeper.ts';
 import type { ListenerEvents } from '../listeners/listener.ts';
-import { Figures, labelText } from './figures.ts';
-import { kindOf, type Log, reasonOf } from './log.ts';
+import { labelText } from './figures.ts';
+import type { Log } from './log.ts';
+import { SourceMetrics } from './source-metrics.ts';
 
 /** Name without the prefix, kind, and meaning. */
 const COUNTERS = {
@@ -26,87 +27,53 @@ const GAUGES = {
   copies_to_fetch: 'copies in the box that are to be fetched',
   copies_to_remove: 'copies that are read, and still in the box',
   journal_keys: 'keys that the journal remembers',
-  service_answer_timestamp_seconds: 'time of the last answer of the service',
 } as const;
 
 type Gauge = keyof typeof GAUGES;
 
-export class Metrics implements KeyEvents, ListenerEvents {
-  readonly #log: Log;
-  readonly #clock: Clock;
-  readonly #figures = new Figures(COUNTERS, GAUGES);
-  #servedMs = 0;
-
+export class Metrics
+  extends SourceMetrics<keyof typeof COUNTERS, Gauge>
+  implements KeyEvents, ListenerEvents
+{
   constructor(log: Log, clock: Clock) {
-    this.#log = log;
-    this.#clock = clock;
-    this.#figures.count('keys_made_total', 0);
-    this.#figures.count('copies_refused_total', 0);
-    this.#figures.count('journal_failures_total', 0);
-    this.#figures.count('defects_total', 0);
-    this.#figures.count('handshakes_failed_total', 0);
+    super(log, clock, COUNTERS, GAUGES, 'no key goes out: the journal failed');
+    this.figures.count('keys_made_total', 0);
+    this.figures.count('defects_total', 0);
+    this.figures.count('handshakes_failed_total', 0);
     for (const role of ['master', 'slave']) {
-      this.#figures.count('keys_handed_out_total', 0, { role });
+      this.figures.count('keys_handed_out_total', 0, { role });
     }
   }
 
   handedOut(role: 'master' | 'slave', keys: number): void {
-    this.#figures.count('keys_handed_out_total', keys, { role });
+    this.figures.count('keys_handed_out_total', keys, { role });
   }
 
   made(keys: number): void {
-    this.#figures.count('keys_made_total', keys);
-  }
-
-  sourceFailed(call: string, error: unknown): void {
-    this.#figures.count('source_failures_total', 1, { call });
-    const reason = reasonOf(error);
-    const fields = { call, reason };
-    this.#log.sometimes(
-      'warn',
-      'a call of the service failed',
-      `${call} ${kindOf(reason)}`,
-      fields,
-    );
-  }
-
-  sourceServed(): void {
-    this.#servedMs = this.#clock.nowMs();
-  }
-
-  copyRefused(id: string, reason: string): void {
-    this.#figures.count('copies_refused_total', 1);
-    const kind = kindOf(reason);
-    this.#log.sometimes('error', 'a copy in the box was refused', kind, { id, reason });
-  }
-
-  journalFailed(error: unknown): void {
-    this.#figures.count('journal_failures_total', 1);
-    const reason = reasonOf(error);
-    this.#log.sometimes('error', 'no key goes out: the journal failed', reason, { reason });
+    this.figures.count('keys_made_total', keys);
   }
 
   answered(status: number): void {
-    this.#figures.count('answers_total', 1, { status: `${status}` });
+    this.figures.count('answers_total', 1, { status: `${status}` });
   }
 
   failed(error: unknown): void {
-    this.#figures.count('defects_total', 1);
+    this.figures.count('defects_total', 1);
     // Name and places, and never the message, which may quote a request.
     const defect = error instanceof Error ? error : new Error();
     const [place = ''] = stackFrames(defect);
     const { name } = defect;
-    this.#log.say('error', 'a request failed by a defect', { name, place: place.trim() });
+    this.log.say('error', 'a request failed by a defect', { name, place: place.trim() });
   }
 
   handshakeFailed(address: string, reason: string): void {
-    this.#figures.count('handshakes_failed_total', 1);
-    this.#log.sometimes('warn', 'a TLS handshake failed', address, { address, reason });
+    this.figures.count('handshakes_failed_total', 1);
+    this.log.sometimes('warn', 'a TLS handshake failed', address, { address, reason });
   }
 
   /** Returns the page of all figures. */
   text(keeper: Keeper): string {
-    return this.#figures.text((name) => this.#gauges(name, keeper));
+    return this.page((name) => this.#gauges(name, keeper));
   }
 
   #gauges(name: Gauge, keeper: Keeper): string[] {
@@ -117,7 +84,6 @@ export class Metrics implements KeyEvents, ListenerEvents {
       copies_to_fetch: toFetch,
       copies_to_remove: toRemove,
       journal_keys: journal,
-      service_answer_timestamp_seconds: this.#servedMs / 1000,
     }[name];
     return [` ${value}`];
   }

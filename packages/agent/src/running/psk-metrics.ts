@@ -2,8 +2,8 @@
 import type { Clock } from '../clock.ts';
 import type { PskEvents } from '../psk/events.ts';
 import type { Rotation } from '../psk/rotation.ts';
-import { Figures } from './figures.ts';
-import { kindOf, type Log, reasonOf } from './log.ts';
+import type { Log } from './log.ts';
+import { SourceMetrics } from './source-metrics.ts';
 
 const COUNTERS = {
   source_failures_total: 'calls of the service that failed, by call',
@@ -20,79 +20,48 @@ const GAUGES = {
   psk_epoch: 'the present epoch',
   psk_confirmed_epoch: 'epoch of the confirmed key; 0 while a new one is not confirmed',
   psk_keys_ahead: 'coming epochs whose keys both ends have',
-  service_answer_timestamp_seconds: 'time of the last answer of the service',
 } as const;
 
-export class PskMetrics implements PskEvents {
-  readonly #log: Log;
-  readonly #clock: Clock;
-  readonly #figures = new Figures(COUNTERS, GAUGES);
-  #servedMs = 0;
-
+export class PskMetrics
+  extends SourceMetrics<keyof typeof COUNTERS, keyof typeof GAUGES>
+  implements PskEvents
+{
   constructor(log: Log, clock: Clock) {
-    this.#log = log;
-    this.#clock = clock;
+    super(log, clock, COUNTERS, GAUGES, 'no key is changed: the record failed');
     for (const name of Object.keys(COUNTERS) as (keyof typeof COUNTERS)[]) {
-      if (name !== 'source_failures_total') this.#figures.count(name, 0);
+      if (name !== 'source_failures_total') this.figures.count(name, 0);
     }
   }
 
   agreed(epoch: number, id: string): void {
-    this.#log.say('info', 'both ends have the key', { epoch, id });
+    this.log.say('info', 'both ends have the key', { epoch, id });
   }
 
   installed(epoch: number, id: string): void {
-    this.#log.say('info', 'the key is installed', { epoch, id });
+    this.log.say('info', 'the key is installed', { epoch, id });
   }
 
   installFailed(epoch: number, reason: string): void {
-    this.#figures.count('psk_install_failures_total', 1);
-    this.#log.sometimes('error', 'the key was not installed', reason, { epoch, reason });
+    this.figures.count('psk_install_failures_total', 1);
+    this.log.sometimes('error', 'the key was not installed', reason, { epoch, reason });
   }
 
   confirmed(epoch: number, id: string): void {
-    this.#figures.count('psk_confirmed_total', 1);
-    this.#log.say('info', 'the key is in use', { epoch, id });
+    this.figures.count('psk_confirmed_total', 1);
+    this.log.say('info', 'the key is in use', { epoch, id });
   }
 
   takenBack(epoch: number, hasOld: boolean): void {
-    this.#figures.count('psk_taken_back_total', 1);
+    this.figures.count('psk_taken_back_total', 1);
     const message = hasOld
       ? 'the key of the epoch failed: the old one comes back'
       : 'the key of the epoch failed, and there is no old one';
-    this.#log.say('error', message, { epoch });
+    this.log.say('error', message, { epoch });
   }
 
   stayed(epoch: number): void {
-    this.#figures.count('psk_stayed_total', 1);
-    this.#log.say('warn', 'no key of the epoch can be used: the old one stays', { epoch });
-  }
-
-  sourceFailed(call: string, error: unknown): void {
-    this.#figures.count('source_failures_total', 1, { call });
-    const reason = reasonOf(error);
-    const fields = { call, reason };
-    this.#log.sometimes(
-      'warn',
-      'a call of the service failed',
-      `${call} ${kindOf(reason)}`,
-      fields,
-    );
-  }
-
-  sourceServed(): void {
-    this.#servedMs = this.#clock.nowMs();
-  }
-
-  copyRefused(id: string, reason: string): void {
-    this.#figures.count('copies_refused_total', 1);
-    this.#log.sometimes('error', 'a copy in the box was refused', reason, { id, reason });
-  }
-
-  journalFailed(error: unknown): void {
-    this.#figures.count('journal_failures_total', 1);
-    const reason = reasonOf(error);
-    this.#log.sometimes('error', 'no key is changed: the record failed', reason, { reason });
+    this.figures.count('psk_stayed_total', 1);
+    this.log.say('warn', 'no key of the epoch can be used: the old one stays', { epoch });
   }
 
   /** Returns the page of all figures. */
@@ -102,8 +71,7 @@ export class PskMetrics implements PskEvents {
       psk_epoch: epoch,
       psk_confirmed_epoch: confirmed?.epoch ?? 0,
       psk_keys_ahead: ahead,
-      service_answer_timestamp_seconds: this.#servedMs / 1000,
     };
-    return this.#figures.text((name) => [` ${values[name]}`]);
+    return this.page((name) => [` ${values[name]}`]);
   }
 }
