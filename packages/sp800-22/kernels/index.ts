@@ -20,6 +20,7 @@ export {
 } from './dft-memory';
 export { countOnesAndRuns, sumOfBlocks } from './frequency';
 export { ingest, wipe } from './input';
+export { countLags } from './lags';
 export { countComplexities } from './linear-complexity';
 export { classifyLongestRuns } from './longest-run';
 export {
@@ -28,6 +29,7 @@ export {
   HIGH_PEAKS,
   INPUT,
   INPUT_PAD,
+  LAG_COUNTS,
   LOG_SUM,
   LOGARITHMS,
   LONGEST_RUNS,

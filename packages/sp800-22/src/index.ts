@@ -14,9 +14,11 @@ export { CATALOGUE, TEST_NAMES, type TestName } from './catalogue.ts';
 export { type Constants, DFT_T2_OVER_N } from './constants.ts';
 export { grouped } from './grouped.ts';
 export { type RowName, rowLabels } from './labels.ts';
+export { LAGS, type LagCounts } from './lags.ts';
 export { type PValueReport, PValueTally, type RowCounts } from './p-value-tally.ts';
 export {
   adoptKernelModule,
+  countLags,
   KERNEL_MAXIMUM_BITS,
   KERNELS_SHA256,
   kernelBuild,

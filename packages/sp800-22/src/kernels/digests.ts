@@ -1,5 +1,5 @@
 /** SHA-256 of the modules built from kernels/, written by `npm run digests`. */
 export const KERNEL_DIGESTS = {
-  'relaxed-simd': '194a8b7cde4444b7e7b49aa13e2b970c2eb323be531c2251fcdd3a64af67c8ef',
-  simd: 'f446b77321efcf23b29ae864047e04e66d5dba0fc8a7871d5f92052566d9e828',
+  'relaxed-simd': '01e73c190e27b9bd6e310d5c4114d957574b34dc8f30d8007849983b98478191',
+  simd: '551982bb00211128a2439c9f25183219537840729ae6b43570931965ae7d800f',
 } as const;

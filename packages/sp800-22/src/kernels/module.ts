@@ -24,6 +24,7 @@ type AddressName =
   | 'EXCURSIONS'
   | 'HIGH_PEAKS'
   | 'INPUT'
+  | 'LAG_COUNTS'
   | 'LANE_FACTORS'
   | 'LOG_SUM'
   | 'LOGARITHMS'
@@ -77,6 +78,7 @@ interface KernelExports extends Readonly<Record<AddressName, WebAssembly.Global>
   countWindows(n: number, first: number, windows: number, m: number): void;
   countExcursions(n: number): void;
   countComplexities(n: number, M: number): void;
+  countLags(n: number): void;
   scanWindows(n: number): void;
   correlate(n: number, base: number): void;
   countPeaks(n: number, low: number, high: number, peak: number): void;

@@ -5,6 +5,7 @@
  */
 
 import type { PackedSequence } from '../bits.ts';
+import { LAGS, type LagCounts } from '../lags.ts';
 import {
   runTests,
   SUITE,
@@ -38,6 +39,18 @@ export class SuiteKernels {
       const report = runTests(n, options, (name, settings) => SUITE[name].count(counts, settings));
       const complete = withSupplements(report, options, (name) => SUPPLEMENTS[name].count(counts));
       return withScan(complete, options, () => counts.scan());
+    } finally {
+      this.#module.wipe(n);
+    }
+  }
+
+  /** Counts ones, and the pairs that differ at each lag. Leaves nothing of the sequence in memory. */
+  lagCounts({ bytes, n, offsetBits }: PackedSequence): LagCounts {
+    this.#module.load(bytes, n, offsetBits);
+    try {
+      this.#module.exports.countLags(n);
+      const [ones, ...differences] = this.#module.u32('LAG_COUNTS', 1 + LAGS.length);
+      return { bits: n, ones, differences };
     } finally {
       this.#module.wipe(n);
     }
