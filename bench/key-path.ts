@@ -124,7 +124,7 @@ function generationWorks(modules: Modules): [string, () => void][] {
   return [
     ['  reseed of the generator', () => void generator.reseed('os')],
     ['    draw from os', () => wipe(os.draw().bytes)],
-    ['    seed material, with its draw', () => wipe(gatherSeed(os, []).bytes)],
+    ['    seed material, with its draw', () => wipe(gatherSeed(os, []).entropyInput)],
     ['    derivation function', () => wipe(blockCipherDf(seed, additional))],
     ['    reseed of the DRBG', () => drbg.reseed(seed, additional)],
     ['  phases: request of 64 bytes', () => wipe(generator.request(64))],

@@ -16,9 +16,9 @@ export interface paths {
          * @description Generates one key from its own stream, after a reseed from the operating system. The response has the same fields
          *     for every source. Only `security_level` is required.
          *
-         *     - With `enable_nist_validation` the 15 tests judge the first 2^20 bits of the generator's output, before modulation. Four quick
-         *       tests judge the same bits after modulation: they look for defects of the modulation and say nothing about the generator. The key
-         *       is cut from later bits, and only if the gate over all these tests passes.
+         *     - With `enable_nist_validation` the 15 tests judge 2^20 bits of the generator's output, before modulation, in sixteen segments after
+         *       a reseed each. Four quick tests judge the same bits after modulation: they look for defects of the modulation and say nothing about
+         *       the generator. The key is cut from bits behind the last segment, and only if the gate over all these tests passes.
          *     - Read `tests_passed` and `total_tests` first. `total_tests` is 13 if the two random excursions tests do not apply, as in
          *       more than one sound sample in three. In about one sound sample in eight a test fails by chance (its `corrected_p` is below
          *       0.01): the key is no worse.
@@ -1357,7 +1357,7 @@ export interface components {
              * @description what showed the defect: a self-test, failures of the gate (two in a row, or three within about 1,000 verdicts), a biased sample, an exact test of a key, a repeated key or word, or an altered key
              * @enum {string}
              */
-            cause: "self_test" | "gate" | "screen" | "key_test" | "repeated_key" | "altered_key";
+            cause: "self_test" | "gate" | "accumulated" | "screen" | "key_test" | "repeated_key" | "altered_key";
             /** @description the test that showed it */
             test: string;
         };
@@ -1435,7 +1435,7 @@ export interface components {
         };
         /**
          * NistReport
-         * @description Full SP 800-22 report on the generator's output before modulation: the first 2^20 bits of the stream that this key is cut from. The service stores only the p-values.
+         * @description Full SP 800-22 report on 2^20 bits of the generator's output before modulation: sixteen segments after a reseed each, of which the last reseed is that of this key. The service stores only the p-values.
          */
         NistReport: {
             /**

@@ -23,7 +23,7 @@ export {
   sourceKind,
 } from './registry.ts';
 export { samplesAfterRestart } from './restarted-source.ts';
-export { gatherSeed } from './seed.ts';
+export { gatherSeed, type SeedMaterial } from './seed.ts';
 export {
   type Draw,
   type EntropySource,

@@ -3,18 +3,21 @@
  *
  * Encoding, for `os` first and then each further source in the given order: u32be(length of name) ‖
  * name in ASCII ‖ u32be(length of output) ‖ output. The encoding is injective, so no source can
- * imitate another's bytes by the length of its output. The derivation function of stage 2
- * conditions the whole. A hostile source cannot remove what `os` contributes, unless it sees those
- * bytes first.
+ * imitate another's bytes by the length of its output. Draws with credit are entropy input, those
+ * without are additional input (SP 800-90C §2.6); `os` is entropy input always. The derivation
+ * function of stage 2 conditions the whole. A hostile source cannot remove what `os` contributes,
+ * unless it sees those bytes first.
  */
 import { newBytes, wipe } from '../bytes.ts';
 import { AppError } from '../errors.ts';
 import { creditOfSeed, type SeedCredit, type SourceCredit } from './credits.ts';
 import type { Draw, EntropySource, SourceName } from './source.ts';
 
-interface SeedMaterial {
-  /** Entropy input of the generator. The receiver owns it and MUST wipe it. */
-  readonly bytes: Buffer;
+export interface SeedMaterial {
+  /** Entropy input of the generator: `os` and the draws with credit. The receiver owns it and MUST wipe it. */
+  readonly entropyInput: Buffer;
+  /** The draws without credit, for the additional input. The receiver MUST wipe it, too. */
+  readonly uncredited: Buffer;
   readonly credit: SeedCredit;
   /** The sources that were drawn, `os` first, with their credits. */
   readonly sources: readonly SourceCredit[];
@@ -46,8 +49,10 @@ export function gatherSeed(
   try {
     for (const source of required) draws.push(drawFrom(source));
     for (const source of optional) draws.push(...drawIfAvailable(source));
+    const [first, ...further] = draws;
     return {
-      bytes: encode(draws),
+      entropyInput: encode([first, ...further.filter(({ creditBits }) => creditBits > 0)]),
+      uncredited: encode(further.filter(({ creditBits }) => creditBits === 0)),
       credit: creditOfSeed(draws),
       sources: draws.map(({ name, creditBits }) => ({ name, creditBits })),
       jobId: draws.find((draw) => draw.jobId !== null)?.jobId ?? null,

@@ -3,6 +3,8 @@
  * of the package. Stored p-values, receipts and the gate depend on it.
  */
 import {
+  type Gate,
+  type LagCounts,
   NIST_PARAMETERS,
   PValueTally,
   rowLabels,
@@ -35,6 +37,12 @@ export const EVIDENCE_TESTS = [
 ] as const satisfies readonly TestName[];
 
 export type EvidenceTest = (typeof EVIDENCE_TESTS)[number];
+
+/** What a sample says of its generator: the verdict on it alone, and what it adds to the sums over all samples. */
+export interface SampleVerdict {
+  readonly gate: Gate;
+  readonly counts: LagCounts;
+}
 
 /** Runs the tests of the evidence on a sample, or some of them. Throws as `runPackedSuite`. */
 export function runEvidenceSuite(

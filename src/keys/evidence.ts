@@ -5,20 +5,20 @@
  * Modulation is a keyed bijection. It cannot improve the carrier, but `phase` and `amplitude` hide a
  * broken carrier from the tests. Therefore the suite judges the carrier, and the four tests only judge the modulation.
  */
-import { complianceLevel, type Gate, gate, grade, type SuiteReport, score } from '#sp800-22';
+import { complianceLevel, countLags, gate, grade, type SuiteReport, score } from '#sp800-22';
 import { mostCommonValueMinEntropy } from '#sp800-90b/health';
-import { runEvidenceSuite } from './evidence-suite.ts';
+import { runEvidenceSuite, type SampleVerdict } from './evidence-suite.ts';
 import type { Evidence } from './order.ts';
 import { packPValues, STREAM_TESTS } from './p-values.ts';
 
 /**
- * Version of the meaning of a key's stored p-values. 1, in releases up to 0.1: the suite on the modulated
- * sample. 2: the suite on the carrier and four quick tests on the modulated sample.
+ * Version of the meaning of a key's stored p-values. 1: the suite on the modulated sample. 2: the suite on the carrier and
+ * four quick tests on the modulated sample, of one seeding. 3: the same tests, on sixteen segments after a reseed each.
  */
-export const EVIDENCE_DEFINITION = 2;
+export const EVIDENCE_DEFINITION = 3;
 
 /** Results of the tests on one stream: the verdict, the figures that are stored with its key, and the full reports. */
-export interface StreamEvidence {
+export interface StreamEvidence extends SampleVerdict {
   readonly passed: boolean;
   /** Most-common-value bound per bit, a screen for defects: the smaller value of carrier and modulated sample. */
   readonly screen: number;
@@ -26,7 +26,6 @@ export interface StreamEvidence {
   readonly carrier: SuiteReport;
   /** Null without modulation. */
   readonly modulated: SuiteReport | null;
-  readonly gate: Gate;
 }
 
 const NO_TESTS = { tests: [] };
@@ -58,6 +57,7 @@ export function gatherEvidence(carrier: Uint8Array, modulated: Uint8Array | null
     carrier: onCarrier,
     modulated: onModulated,
     gate: verdict,
+    counts: countLags(carrier),
   };
 }
 

@@ -126,72 +126,92 @@ export function generateKey(
 }
 
 /**
- * Returns the first 2^20 bits of a separate stream, for assessment with other tools. With modulation
+ * Returns the first 2^20 bits of a separate stream, drawn after sixteen reseeds, for assessment with other tools. With modulation
  * `none`, these are the bits that the suite judges. No key is cut from this stream. The caller MUST wipe the bits.
  */
 export function sampleStream(generator: Generator, modulation: ModulationType): Buffer {
-  const { modulator } = openStream(generator, { modulation, source: 'os' });
-  let carrier: Buffer | undefined;
+  const { sample } = generator.requestSample(requestBytes(SAMPLED_LEVEL), 'os');
+  let modulator: Modulator | undefined;
   try {
-    carrier = generator.requestSample(requestBytes(SAMPLED_LEVEL));
-    return modulator.modulate(carrier, 0);
+    modulator = drawPhases(generator, modulation);
+    return modulator.modulate(sample, 0);
   } finally {
-    if (carrier) wipe(carrier);
-    modulator.destroy();
+    wipe(sample);
+    modulator?.destroy();
   }
 }
 
 /** Opens a stream: entropy source → health tests → DRBG → phases of the modulation. */
-function openStream(generator: Generator, order: Pick<KeyOrder, 'modulation' | 'source'>): Stream {
-  const credit = generator.reseed(order.source);
-  const modulator = new Modulator(order.modulation, generator.request(PHASES_BYTES));
+function openStream(generator: Generator, { source, modulation }: KeyOrder): Stream {
+  const credit = generator.reseed(source);
+  const modulator = drawPhases(generator, modulation);
   const { screen } = generator;
   return { modulator, credit, nextWord: 0, screen, evidence: null, report: null };
 }
 
+function drawPhases(generator: Generator, modulation: ModulationType): Modulator {
+  return new Modulator(modulation, generator.request(PHASES_BYTES));
+}
+
 /**
- * Opens a stream and judges its first 2^20 bits, which are not part of the key. A failing stream is dropped whole. Two
- * in a row latch the process. The generator counts each verdict at once, so that a failure is not lost if no second
- * stream can be drawn.
+ * Opens a stream and judges its first 2^20 bits, which are not part of the key: drawn after sixteen reseeds, of which the
+ * last is that of the key. The phases follow, then the key. A failing stream is dropped whole. Two in a row latch the
+ * process. The generator counts each verdict at once, so that a failure is not lost if no second stream can be drawn.
  */
 function openStreamWithEvidence(generator: Generator, order: KeyOrder, tally: StreamTally): Stream {
   for (let attempt = 1; ; attempt++) {
-    const stream = openStream(generator, order);
-    let passed = false;
-    try {
-      const found = testSample(generator, stream, order);
-      const { summary: evidence, screen, carrier, modulated, gate } = found;
-      passed = found.passed;
-      tally.streams += 1;
-      generator.judged(gate, 'streams of validated keys');
-      if (!passed) {
-        if (attempt < MAX_STREAMS) continue;
-        throw latched(generator, gateDefect(gate, 'streams of validated keys'));
-      }
-      tally.streamsPassed += 1;
-      const streamsJudged = attempt;
-      const { definition } = evidence;
-      const report = order.report ? { carrier, modulated, gate, definition, streamsJudged } : null;
-      return { ...stream, nextWord: SAMPLE_WORDS, screen, evidence, report };
-    } finally {
-      if (!passed) stream.modulator.destroy();
-    }
+    const stream = judgedStream(generator, order, tally, attempt);
+    if (stream) return stream;
   }
 }
 
-/** Gathers evidence on the stream's first 2^20 bits, and always wipes them. */
-function testSample(
+/** Returns a stream whose sample passed the gate, or null after a first failure. */
+function judgedStream(
   generator: Generator,
-  { modulator }: Stream,
-  { modulation, securityLevel }: KeyOrder,
-): StreamEvidence {
-  const carrier = generator.requestSample(requestBytes(securityLevel));
-  let modulated: Buffer | null = null;
+  order: KeyOrder,
+  tally: StreamTally,
+  attempt: number,
+): Stream | null {
+  const { sample, credit } = generator.requestSample(
+    requestBytes(order.securityLevel),
+    order.source,
+  );
+  let modulator: Modulator | undefined;
+  let passed = false;
   try {
-    if (modulation !== 'none') modulated = modulator.modulate(carrier, 0);
+    modulator = drawPhases(generator, order.modulation);
+    const found = testSample(sample, modulator, order.modulation);
+    const { summary: evidence, screen, carrier, modulated, gate } = found;
+    passed = found.passed;
+    tally.streams += 1;
+    generator.judged(found, 'streams of validated keys');
+    if (!passed) {
+      if (attempt < MAX_STREAMS) return null;
+      throw latched(generator, gateDefect(gate, 'streams of validated keys'));
+    }
+    tally.streamsPassed += 1;
+    const { definition } = evidence;
+    const report = order.report
+      ? { carrier, modulated, gate, definition, streamsJudged: attempt }
+      : null;
+    return { modulator, credit, nextWord: SAMPLE_WORDS, screen, evidence, report };
+  } finally {
+    wipe(sample);
+    if (!passed) modulator?.destroy();
+  }
+}
+
+/** Gathers evidence on a stream's first 2^20 bits. */
+function testSample(
+  carrier: Buffer,
+  modulator: Modulator,
+  modulation: ModulationType,
+): StreamEvidence {
+  const modulated = modulation === 'none' ? null : modulator.modulate(carrier, 0);
+  try {
     return gatherEvidence(carrier, modulated);
   } finally {
-    wipe(carrier, ...(modulated ? [modulated] : []));
+    if (modulated) wipe(modulated);
   }
 }
 

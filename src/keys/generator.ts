@@ -5,8 +5,6 @@
  * generator is `entropy_unavailable` until an operator restarts the process.
  */
 import { randomBytes } from 'node:crypto';
-import { threadId } from 'node:worker_threads';
-import type { Gate } from '#sp800-22';
 import { mostCommonValueMinEntropy } from '#sp800-90b/health';
 import { concatBytes, countOnes, newBytes, wipe } from '../bytes.ts';
 import { CtrDrbg, drbgSelfTest, SECURITY_STRENGTH_BITS } from '../drbg/index.ts';
@@ -25,11 +23,14 @@ import {
 } from '../entropy/index.ts';
 import { AppError } from '../errors.ts';
 import { modulationSelfTest } from '../modulation/index.ts';
+import { AccumulatedEvidence } from './accumulated-evidence.ts';
+import type { SampleVerdict } from './evidence-suite.ts';
 import { FailureTally } from './failure-tally.ts';
 import {
+  accumulatedDefect,
   type Defect,
   describeDefect,
-  type FailedVerdict,
+  type EvidenceWarning,
   failedVerdict,
   type Judged,
   Latch,
@@ -37,6 +38,7 @@ import {
 } from './latch.ts';
 import { RecentWords } from './recent-words.ts';
 import { SAMPLE_BITS, sampleOfKeys, sampleOfStream } from './sample.ts';
+import { type BitGenerator, SeededDrbg } from './seeded-drbg.ts';
 import type { SelfTestResult } from './suite-self-test.ts';
 
 /** Reseeds after which a sample of a suite worker's generator is due. */
@@ -47,9 +49,6 @@ const SAMPLE_INTERVAL = 4_096;
  * probability under 2^-90, at a bias of 11 standard deviations.
  */
 const MIN_SCREEN = 0.98;
-
-/** Length in bytes of the additional input of a reseed. */
-const ADDITIONAL_INPUT_BYTES = 48;
 
 /** `Retry-After` in seconds while no key can be generated. */
 const RETRY_AFTER_SECONDS = 5;
@@ -65,13 +64,6 @@ export function entropyUnavailable(reason: string): AppError {
 /** Returns the error of every request for a key after a latch. */
 export function latchedError(defect: Defect): AppError {
   return entropyUnavailable(`key generation has stopped: ${describeDefect(defect)}`);
-}
-
-/** The part of a DRBG that generation uses. Tests replace it with a broken one. */
-export interface BitGenerator {
-  reseed(entropyInput: Uint8Array, additionalInput?: Uint8Array): void;
-  generate(lengthBytes: number, additionalInput?: Uint8Array): Buffer;
-  destroy(): void;
 }
 
 export interface GeneratorStatus {
@@ -96,8 +88,14 @@ export interface Credit extends SeedCredit {
   readonly jobId: string | null;
 }
 
+/** A sample of a stream, and the credit of the reseed that its key follows. */
+interface StreamSample {
+  readonly sample: Buffer<ArrayBuffer>;
+  readonly credit: Credit;
+}
+
 /** What a thread adds to its generator. */
-interface GeneratorAdditions extends Pick<GeneratorParts, 'onFailedVerdict'> {
+interface GeneratorAdditions extends Pick<GeneratorParts, 'onWarning'> {
   /** Further known-answer tests. */
   readonly knownAnswers?: () => readonly SelfTestResult[];
 }
@@ -115,8 +113,8 @@ export interface GeneratorParts {
   readonly instanceId: Buffer;
   /** Runs the known-answer tests of DRBG and modulation, and of the suite in threads that use it. */
   readonly knownAnswers: () => readonly SelfTestResult[];
-  /** Called for each failure of the gate, for the log. */
-  readonly onFailedVerdict?: (verdict: FailedVerdict) => void;
+  /** Called for each failure of the gate, and when samples begin to add up to a defect, for the log. */
+  readonly onWarning?: (warning: EvidenceWarning) => void;
   /** Shared by all generators of the process. */
   readonly latch: Latch;
 }
@@ -125,19 +123,17 @@ export class Generator {
   readonly #os: EntropySource;
   readonly #extras: ReadonlyMap<SourceName, EntropySource>;
   readonly #mix: readonly EntropySource[];
-  readonly #drbg: BitGenerator;
+  readonly #drbg: SeededDrbg;
   /** Security strength of the DRBG in bits: no key is stronger. */
   readonly strengthBits: number;
   readonly #knownAnswers: GeneratorParts['knownAnswers'];
   readonly #latch: Latch;
-  readonly #onFailedVerdict: GeneratorParts['onFailedVerdict'];
+  readonly #onWarning: GeneratorParts['onWarning'];
   /** Failures of this generator: passes of other generators must not make it forget them. */
   readonly #tally = new FailureTally();
-  /** Additional input of the reseeds, rewritten for each. */
-  readonly #input = new DataView(new ArrayBuffer(ADDITIONAL_INPUT_BYTES));
+  readonly #accumulated = new AccumulatedEvidence();
   /** Null before the first key. */
   #words: { readonly ofKeys: RecentWords; readonly ofCarriers: RecentWords } | null = null;
-  #reseeds = 0;
   #reseedsSinceScreen = 0;
   #screen = 0;
 
@@ -145,12 +141,11 @@ export class Generator {
     this.#os = parts.os;
     this.#extras = parts.extras;
     this.#mix = parts.mix;
-    this.#drbg = parts.drbg;
+    this.#drbg = new SeededDrbg(parts.drbg, parts.instanceId);
     this.strengthBits = parts.strengthBits;
-    new Uint8Array(this.#input.buffer).set(parts.instanceId);
     this.#knownAnswers = parts.knownAnswers;
     this.#latch = parts.latch;
-    this.#onFailedVerdict = parts.onFailedVerdict;
+    this.#onWarning = parts.onWarning;
     // An idle generator must also drop its state when another thread latches.
     void this.#latch.whenSet().then(() => this.#drbg.destroy());
   }
@@ -163,7 +158,7 @@ export class Generator {
   static start(
     { names, mix, pools }: GeneratorSources,
     latch = Latch.forThreads(1),
-    { knownAnswers, onFailedVerdict }: GeneratorAdditions = {},
+    { knownAnswers, onWarning }: GeneratorAdditions = {},
   ): Generator {
     const os = openSource('os');
     const extras = new Map<SourceName, EntropySource>();
@@ -180,7 +175,7 @@ export class Generator {
       instanceId,
       knownAnswers: () => [...drbgSelfTest(), ...modulationSelfTest(), ...(knownAnswers?.() ?? [])],
       latch,
-      ...(onFailedVerdict && { onFailedVerdict }),
+      ...(onWarning && { onWarning }),
     });
     generator.takeScreen();
     return generator;
@@ -209,6 +204,7 @@ export class Generator {
       throw new RangeError(`"source" expected one of the opened sources, got ${source}`);
     }
     const mixed = this.#mix.filter(({ name }) => name !== source);
+    this.#reseedsSinceScreen += 1;
     return this.#mixIn(named ? [named] : [], mixed);
   }
 
@@ -218,9 +214,18 @@ export class Generator {
     return this.#drbg.generate(lengthBytes);
   }
 
-  /** Returns `SAMPLE_BITS` bits of a stream for keys of `keyBytes`. The caller MUST wipe them. */
-  requestSample(keyBytes: number): Buffer<ArrayBuffer> {
-    return sampleOfStream(this, keyBytes);
+  /**
+   * Returns `SAMPLE_BITS` bits of a stream for keys of `keyBytes`, drawn in segments after a reseed each. Only the last
+   * reseed, which is that of the key, draws from `source` and from the mix, so that a sample does not empty their pools.
+   * Throws like `reseed`. The caller MUST wipe the sample.
+   */
+  requestSample(keyBytes: number, source: SourceName): StreamSample {
+    let credit: Credit | undefined;
+    const sample = sampleOfStream(this, keyBytes, (segment) => {
+      credit = segment === 'last' ? this.reseed(source) : this.#mixIn([], []);
+    });
+    if (!credit) throw new Error('a sample was drawn without a reseed');
+    return { sample, credit };
   }
 
   /**
@@ -245,19 +250,24 @@ export class Generator {
   }
 
   /**
-   * Counts a verdict of the gate on this generator's output. The process latches on the third failure within about
-   * 1,000 verdicts, of this generator or of all generators.
+   * Counts a verdict of the gate on this generator's output, and adds the sample to those before it. The process latches on
+   * the third failure within about 1,000 verdicts, of this generator or of all generators, and if the samples of this
+   * generator add up to a defect.
    */
-  judged(gate: Gate, judged: Judged): void {
+  judged({ gate, counts }: SampleVerdict, judged: Judged): void {
     const passed = gate.verdict === 'PASS';
-    if (!passed) this.#onFailedVerdict?.(failedVerdict(gate, judged));
+    if (!passed) this.#onWarning?.({ failedVerdict: failedVerdict(gate, judged) });
     const full = [this.#tally, this.#latch.tally].map((tally) => tally.count(passed));
     if (full.includes(true)) this.latch(tallyDefect(gate, judged));
+    for (const accumulated of this.#accumulated.add(counts)) {
+      if (accumulated.isDefect) this.latch(accumulatedDefect(accumulated));
+      else this.#onWarning?.({ accumulated });
+    }
   }
 
   status(): GeneratorStatus {
     const sources = [this.#os, ...this.#extras.values()].map((source) => source.status());
-    return { reseeds: this.#reseeds, sources };
+    return { reseeds: this.#drbg.reseeds, sources };
   }
 
   close(): void {
@@ -311,12 +321,7 @@ export class Generator {
 
   #mixIn(required: readonly EntropySource[], optional: readonly EntropySource[]): Credit {
     const seed = gatherSeed(this.#os, required, optional);
-    try {
-      this.#drbg.reseed(seed.bytes, this.#additionalInput());
-    } finally {
-      wipe(seed.bytes);
-    }
-    this.#reseedsSinceScreen += 1;
+    this.#drbg.reseed(seed);
     return { ...seed.credit, sources: seed.sources, jobId: seed.jobId };
   }
 
@@ -325,17 +330,6 @@ export class Generator {
     if (!latched) return;
     this.#drbg.destroy();
     throw latchedError(latched);
-  }
-
-  /** Returns instance, process, thread, counter and clocks: distinct for every reseed of every copy of the state. */
-  #additionalInput(): Uint8Array {
-    this.#reseeds += 1;
-    this.#input.setUint32(16, process.pid);
-    this.#input.setUint32(20, threadId);
-    this.#input.setBigUint64(24, BigInt(this.#reseeds));
-    this.#input.setBigUint64(32, process.hrtime.bigint());
-    this.#input.setBigUint64(40, BigInt(Date.now()));
-    return new Uint8Array(this.#input.buffer);
   }
 }
 
@@ -354,10 +348,10 @@ function instantiate(
     // §8.6.7: a nonce of at least half the security strength, here fresh random bits.
     nonce.set(draw.bytes.subarray(0, 16));
     wipe(draw.bytes);
-    const drbg = CtrDrbg.instantiate({ entropyInput: seed.bytes, nonce, personalization });
+    const drbg = CtrDrbg.instantiate({ entropyInput: seed.entropyInput, nonce, personalization });
     return { drbg, strengthBits: Math.min(SECURITY_STRENGTH_BITS, OS_STRENGTH_BITS) };
   } finally {
-    wipe(seed.bytes, nonce);
+    wipe(seed.entropyInput, nonce);
   }
 }
 

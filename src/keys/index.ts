@@ -18,7 +18,7 @@ export {
   LABEL_VALUE,
   MAX_LABELS,
 } from './labels.ts';
-export { type Defect, LATCH_TESTS, type LatchCause } from './latch.ts';
+export { type Defect, type EvidenceWarning, LATCH_TESTS, type LatchCause } from './latch.ts';
 export {
   type BatchTooLarge,
   deliveredUntilMs,

@@ -8,6 +8,7 @@
 import type { Gate } from '#sp800-22';
 import { DRBG_SELF_TESTS } from '../drbg/index.ts';
 import { MODULATION_SELF_TESTS } from '../modulation/index.ts';
+import { ACCUMULATED_TESTS, type Accumulated } from './accumulated-evidence.ts';
 import { ALTERED_KEY_TESTS } from './altered-key.ts';
 import { KEY_TESTS, REPEATED_BLOCK } from './entropy-check.ts';
 import { EVIDENCE_TESTS } from './evidence-suite.ts';
@@ -25,6 +26,8 @@ export const LATCH_TESTS = {
    * failure.
    */
   gate: EVIDENCE_TESTS,
+  /** The samples of a generator, each of which may pass, add up to a defect. */
+  accumulated: ACCUMULATED_TESTS,
   /** A sample of 2^20 bits is biased (SP 800-90B §6.3.1). */
   screen: ['min_entropy'],
   /** A key failed one of the exact tests that every key must pass. */
@@ -129,8 +132,13 @@ export type Judged =
   | 'samples of the generator of plain keys'
   | 'streams of suite workers between keys';
 
+/** What the log is told of a generator that still makes keys: a failure of the gate, or samples that begin to add up. */
+export type EvidenceWarning =
+  | { readonly failedVerdict: FailedVerdict }
+  | { readonly accumulated: Accumulated };
+
 /** A failure of the gate, for the log. */
-export interface FailedVerdict {
+interface FailedVerdict {
   readonly judged: Judged;
   readonly p: number;
   /** The weakest test and the stream it judged. */
@@ -154,6 +162,12 @@ export function tallyDefect({ weakest }: Gate, judged: Judged): Defect {
   const place = isModulated(judged) ? `, ${placeOf(weakest)}` : '';
   const detail = `third failure within about 1,000 verdicts of the gate: ${judged}${place}`;
   return { cause: 'gate', test: weakest.test, detail };
+}
+
+/** Returns the defect of samples that add up to one. */
+export function accumulatedDefect({ test, samples, evidence }: Accumulated): Defect {
+  const detail = `${samples} samples of one generator add up to evidence of ${evidence} against it`;
+  return { cause: 'accumulated', test, detail };
 }
 
 /** Samples of the generator of plain keys have no modulation. */

@@ -2,8 +2,8 @@
  * The generator of plain keys, with its evidence. A suite worker judges its samples, so that the thread that writes
  * the ledger does not run the suite.
  */
-import type { Gate } from '#sp800-22';
 import { type Instant, instantNow, systemClock } from '../clock.ts';
+import type { SampleVerdict } from './evidence-suite.ts';
 import type { Generator } from './generator.ts';
 import { gateDefect } from './latch.ts';
 import { type EvidenceState, mayRelease, PlainEvidence } from './plain-evidence.ts';
@@ -16,7 +16,10 @@ export interface Numbered<Key> {
 }
 
 /** Runs the whole suite on an unmodulated sample, wipes the sample, and calls `answer` once. */
-export type JudgeSample = (sample: Uint8Array<ArrayBuffer>, answer: (gate: Gate) => void) => void;
+export type JudgeSample = (
+  sample: Uint8Array<ArrayBuffer>,
+  answer: (verdict: SampleVerdict) => void,
+) => void;
 
 const SAMPLES = 'samples of the generator of plain keys';
 
@@ -114,12 +117,13 @@ export class PlainGenerator {
     const sample = this.generator.takeSample();
     if (!sample) return;
     this.#evidence.sampleDrawn(now);
-    this.#judgeSample(sample, (gate) => this.#settle(gate));
+    this.#judgeSample(sample, (verdict) => this.#settle(verdict));
   }
 
-  #settle(gate: Gate): void {
+  #settle(verdict: SampleVerdict): void {
+    const { gate } = verdict;
     const consequence = this.#evidence.judged(gate.verdict === 'PASS');
-    this.generator.judged(gate, SAMPLES);
+    this.generator.judged(verdict, SAMPLES);
     if (consequence === 'latch') {
       this.generator.latch(gateDefect(gate, SAMPLES));
     } else if (consequence === 'second_sample') {

@@ -131,7 +131,7 @@ function canonicalSources(sources: string): string {
 /**
  * Returns the digest of the evidence on a stream: `sha256:` and the hexadecimal SHA-256 of
  *
- *   {"definition":2,"gate_p_value":0.331,"p_values":"…","verdict":"PASS"}
+ *   {"definition":3,"gate_p_value":0.331,"p_values":"…","verdict":"PASS"}
  *
  * in canonical form. `p_values` is the base64 of the packed p-values (`p-values.ts`). A `nist_report` has it all:
  *

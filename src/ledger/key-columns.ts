@@ -55,14 +55,15 @@ export interface KeyColumn extends Column {
 export const P_VALUES_LENGTHS: ReadonlyMap<Value, number> = new Map([
   [1, 752],
   [2, 768],
+  [3, 768],
 ]);
-const P_VALUES_BYTES = [...P_VALUES_LENGTHS.values()];
+const P_VALUES_BYTES = [...new Set(P_VALUES_LENGTHS.values())];
 
 export const DEFINITION: Column = {
   name: 'evidence_definition',
   kind: 'integer',
-  read: (json) => (json === 1 || json === 2 ? json : undefined),
-  expected: '1 or 2',
+  read: (json) => (json === 1 || json === 2 || json === 3 ? json : undefined),
+  expected: '1, 2 or 3',
 };
 
 export const P_VALUES: Column = {

@@ -1,14 +1,15 @@
 /** Log lines about a latch, the keys in doubt after it, and a suite that does not answer or start. */
 import type { Logger } from 'pino';
 import { formatTimestamp, SECOND_MS } from '../clock.ts';
-import type { Defect, LatchCause } from '../keys/index.ts';
+import type { Defect, EvidenceWarning, LatchCause } from '../keys/index.ts';
 import type { ReleasedKeys } from '../service/index.ts';
 
 /** Key IDs in one line, about 5 kB. */
 const KEY_IDS_A_LINE = 100;
 
-/** Causes that no sample has shown. So no sample vouches for a key. */
+/** Causes that no single sample has shown. So no sample vouches for a key. */
 const UNSEEN_BY_SAMPLES: ReadonlySet<LatchCause> = new Set([
+  'accumulated',
   'self_test',
   'key_test',
   'repeated_key',
@@ -21,6 +22,16 @@ export function logLatch(logger: Logger, defect: Defect, { keys, sinceMs }: Rele
     keys,
   };
   logger.error({ ...defect, ...suspect }, 'key generation has stopped');
+}
+
+/** Logs what does not end generation: a failure of the gate, or samples that begin to add up to a defect. */
+export function logEvidenceWarning(logger: Logger, warning: EvidenceWarning): void {
+  if ('failedVerdict' in warning) {
+    logger.warn({ ...warning.failedVerdict }, 'statistical gate: failed');
+    return;
+  }
+  const { test, evidence, samples } = warning.accumulated;
+  logger.warn({ test, evidence, samples }, 'samples of a generator begin to add up to a defect');
 }
 
 /**

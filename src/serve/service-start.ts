@@ -12,7 +12,13 @@ import {
 import { serverLocation } from '../ledger/index.ts';
 import { KeyService, type ServiceSources, type WaitingThreads } from '../service/index.ts';
 import { forgetMasterSecret } from '../setup/index.ts';
-import { logLatch, logLostSuiteWorker, logSuite, logUnvouchedKeys } from './latch-log.ts';
+import {
+  logEvidenceWarning,
+  logLatch,
+  logLostSuiteWorker,
+  logSuite,
+  logUnvouchedKeys,
+} from './latch-log.ts';
 import { logClock, logLedger } from './ledger-log.ts';
 import type { ReadyLedger } from './ledger-start.ts';
 import { logNotice } from './log-notices.ts';
@@ -43,7 +49,7 @@ export async function startService(
       onLogNotice: (notice) => logNotice(logger, notice),
       clock: systemClock,
       onLatch: (defect, released) => logLatch(logger, defect, released),
-      onFailedVerdict: (verdict) => logger.warn({ ...verdict }, 'statistical gate: failed'),
+      onEvidenceWarning: (warning) => logEvidenceWarning(logger, warning),
       onUnvouchedKeys: (keyIds, lastGoodMs) => logUnvouchedKeys(logger, keyIds, lastGoodMs),
       onSuiteLate: (isLate) => logSuite(logger, isLate),
       onSuiteWorkerLost: (waitedMs) => logLostSuiteWorker(logger, waitedMs),

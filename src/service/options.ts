@@ -1,7 +1,7 @@
 /** Options and callbacks of the key service. */
 import type { Clock } from '../clock.ts';
 import type { SourceEvent, SourceName } from '../entropy/index.ts';
-import type { Defect, FailedVerdict } from '../keys/latch.ts';
+import type { Defect, EvidenceWarning } from '../keys/latch.ts';
 import type { BoxLimits, ClockReading, Quotas, StoreLocation } from '../ledger/index.ts';
 import type { MasterSecret } from '../proof/index.ts';
 import type { LedgerStatus } from './ledger/watch.ts';
@@ -27,8 +27,8 @@ export interface KeyServiceOptions {
   readonly clock: Clock;
   /** Called once when the process latches, with the cause and the keys released before, for the log. */
   readonly onLatch: (defect: Defect, released: ReleasedKeys) => void;
-  /** Called on each failure of the gate, for the log. */
-  readonly onFailedVerdict: (verdict: FailedVerdict) => void;
+  /** Called on each failure of the gate, and when samples begin to add up to a defect, for the log. */
+  readonly onEvidenceWarning: (warning: EvidenceWarning) => void;
   /** Called after a latch with the released plain keys that have no later good sample of their generator, for the log. */
   readonly onUnvouchedKeys: (keyIds: readonly string[], lastGoodMs: number | null) => void;
   /** Called when a suite worker is late with a sample or a key, and when it has answered, for the log. */

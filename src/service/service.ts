@@ -129,8 +129,9 @@ export class KeyService {
     this.deliveries = new Deliveries({ statistics: this.#statistics, submit, clock, observer });
     this.#evidence = new EvidenceWatch(keyWorker.worker, this.#pool, this.#lateness);
     keyWorker.worker.on('message', (message: KeyWorkerReply) => {
-      if ('failedVerdict' in message) options.onFailedVerdict(message.failedVerdict);
-      else if ('databaseHost' in message) options.onDatabaseMove?.(message.databaseHost);
+      if ('failedVerdict' in message || 'accumulated' in message) {
+        options.onEvidenceWarning(message);
+      } else if ('databaseHost' in message) options.onDatabaseMove?.(message.databaseHost);
       else if ('unvouchedKeys' in message) {
         options.onUnvouchedKeys(message.unvouchedKeys, message.lastGoodMs);
       } else if ('commit' in message && message.commit && message.commit.keys > 0) {
@@ -408,8 +409,8 @@ export class KeyService {
     }
   }
 
-  #join({ worker, status, failedVerdicts }: ReadyWorker): void {
-    for (const verdict of failedVerdicts) this.#options.onFailedVerdict(verdict);
+  #join({ worker, status, warnings }: ReadyWorker): void {
+    for (const warning of warnings) this.#options.onEvidenceWarning(warning);
     this.#workers.push(worker);
     this.#watch(worker);
     this.#pool.add(worker, status);

@@ -88,7 +88,7 @@ describe('seed material', () => {
   it('consists of length-prefixed names and outputs, os first', () => {
     const os = scripted('os', Buffer.from('aabbcc', 'hex'), 256);
     const extra = scripted('quantum-simulator', Buffer.from('dd', 'hex'), 3, 'job-7');
-    const { bytes, credit, jobId } = gatherSeed(os.source, [extra.source]);
+    const { entropyInput, uncredited, credit, jobId } = gatherSeed(os.source, [extra.source]);
     const expected = [
       '00000002',
       Buffer.from('os').toString('hex'),
@@ -99,29 +99,50 @@ describe('seed material', () => {
       '00000001',
       'dd',
     ];
-    assert.equal(bytes.toString('hex'), expected.join(''));
+    assert.equal(entropyInput.toString('hex'), expected.join(''));
+    assert.equal(uncredited.length, 0);
     assert.deepEqual(credit, { osBits: 256, sharedBits: 3, separateBits: 0 });
     assert.equal(jobId, 'job-7');
+  });
+
+  it('has draws without credit apart, for the additional input, but for os', () => {
+    const os = scripted('os', Buffer.from('aa', 'hex'), 0);
+    const [none, some] = [
+      scripted('jitter', Buffer.from('bb', 'hex'), 0),
+      scripted('qrng', Buffer.from('cc', 'hex'), 192),
+    ];
+    const { entropyInput, uncredited } = gatherSeed(os.source, [none.source], [some.source]);
+    const { entropyInput: credited } = gatherSeed(os.source, [some.source]);
+    assert.deepEqual(entropyInput, credited);
+    const expected = `00000006${Buffer.from('jitter').toString('hex')}00000001bb`;
+    assert.equal(uncredited.toString('hex'), expected);
   });
 
   it('differs if any output differs, however the bytes are divided', () => {
     const output = fc.uint8Array({ maxLength: 12 });
     const pair = fc.tuple(output, output);
-    const gather = ([a, b]: [Uint8Array, Uint8Array]) =>
-      gatherSeed(scripted('os', a).source, [scripted('quantum-simulator', b).source]).bytes;
-    fc.assert(
-      fc.property(pair, pair, (x, y) => {
-        const same = x.every((part, i) => Buffer.compare(part, y[i]) === 0);
-        assert.equal(gather(x).equals(gather(y)), same);
-      }),
-    );
+    for (const credit of [0, 192]) {
+      const gather = ([a, b]: [Uint8Array, Uint8Array]) => {
+        const seed = gatherSeed(scripted('os', a).source, [scripted('qrng', b, credit).source]);
+        return `${seed.entropyInput.toString('hex')} ${seed.uncredited.toString('hex')}`;
+      };
+      fc.assert(
+        fc.property(pair, pair, (x, y) => {
+          const same = x.every((part, i) => Buffer.compare(part, y[i]) === 0);
+          assert.equal(gather(x) === gather(y), same);
+        }),
+      );
+    }
   });
 
   it('has its own memory, and the draws are wiped', () => {
     const os = scripted('os', Buffer.alloc(48, 1), 256);
     const extra = scripted('quantum-simulator', Buffer.alloc(48, 2));
-    const { bytes } = gatherSeed(os.source, [extra.source]);
-    assert.equal(bytes.buffer.byteLength, bytes.length);
+    const { entropyInput, uncredited } = gatherSeed(os.source, [extra.source]);
+    for (const bytes of [entropyInput, uncredited]) {
+      assert.ok(bytes.some((byte) => byte !== 0));
+      assert.equal(bytes.buffer.byteLength, bytes.length);
+    }
     for (const draw of [...os.draws, ...extra.draws])
       assert.deepEqual(draw.bytes, Buffer.alloc(48));
   });
@@ -146,9 +167,9 @@ describe('seed material', () => {
       gatherSeed(os.source, [], [optional]),
     );
     assert.equal(without.credit.separateBits, 0);
-    assert.deepEqual(without.bytes, gatherSeed(os.source, []).bytes);
+    assert.deepEqual(without.entropyInput, gatherSeed(os.source, []).entropyInput);
     assert.equal(with_.credit.separateBits, 192);
-    assert.deepEqual(with_.bytes, gatherSeed(os.source, [more.source]).bytes);
+    assert.deepEqual(with_.entropyInput, gatherSeed(os.source, [more.source]).entropyInput);
   });
 
   it('does not treat a defect of an optional source as an empty source', () => {
@@ -174,8 +195,8 @@ describe('seed material', () => {
 
   it('holds 58 bytes and 256 bits of credit from os alone', () => {
     const source = openSource('os');
-    const { bytes, credit } = gatherSeed(source, []);
-    assert.equal(bytes.length, 4 + 2 + 4 + 48);
+    const { entropyInput, credit } = gatherSeed(source, []);
+    assert.equal(entropyInput.length, 4 + 2 + 4 + 48);
     assert.deepEqual(credit, { osBits: 256, sharedBits: 0, separateBits: 0 });
     source.close();
   });

@@ -1,6 +1,6 @@
 /** A DRBG with a defect of the table in `defects.ts`: from the start or later, always or after some reseeds. */
 import { CtrDrbg } from '../../src/drbg/index.ts';
-import type { BitGenerator } from '../../src/keys/generator.ts';
+import type { BitGenerator } from '../../src/keys/seeded-drbg.ts';
 import type { Defect } from './defects.ts';
 import { type Alter, Noise } from './weak-sources.ts';
 

@@ -2,15 +2,13 @@
  * Runs a broken generator through the generation path and counts the released keys: keys with evidence as in a
  * suite worker, plain keys as in the key worker with its evidence on the generator.
  */
-import { gate } from '#sp800-22';
 import { wipe } from '../../src/bytes.ts';
-import { runEvidenceSuite } from '../../src/keys/evidence-suite.ts';
 import { generateKey } from '../../src/keys/generate.ts';
 import { Generator } from '../../src/keys/generator.ts';
 import type { Defect as LatchReason } from '../../src/keys/latch.ts';
 import type { KeyOrder, SecurityLevel } from '../../src/keys/order.ts';
 import { type JudgeSample, PlainGenerator } from '../../src/keys/plain-generator.ts';
-import { screenLiveCarrier } from '../../src/keys/self-test.ts';
+import { judgeSample, screenLiveCarrier } from '../../src/keys/self-test.ts';
 import type { CommitOutcome, LedgerStore, MeteredRequest } from '../../src/ledger/index.ts';
 import type { ModulationType } from '../../src/modulation/index.ts';
 import { KeyWorker } from '../../src/service/threads/key-worker.ts';
@@ -102,7 +100,7 @@ function releaseTested(generator: Generator, wish: KeyOrder, ledger: Commitments
 /** Runs the key worker; this thread judges its samples. */
 function plain(generator: Generator, wish: KeyOrder, interval: number | undefined): Release {
   const judge: JudgeSample = (sample, answer) => {
-    queueMicrotask(() => answer(gate(runEvidenceSuite(sample))));
+    queueMicrotask(() => answer(judgeSample(sample)));
   };
   const judged = new PlainGenerator(generator, judge, interval === undefined ? {} : { interval });
   const worker = new KeyWorker(judged, keyring, ledgerOf(new Commitments()));

@@ -30,15 +30,10 @@ export type SampleKind = 'stream' | 'between keys';
 /** Runs the whole suite on a sample of 2^20 bits. */
 export function judgeSample(defect: Defect, seed: number, kind: SampleKind = 'stream'): Sighting {
   const generator = new Generator(parts({ drbg: new BrokenDrbg(defect, seed, true) }));
-  const sample = kind === 'stream' ? streamSample(generator) : generator.takeSample();
+  const sample =
+    kind === 'stream' ? generator.requestSample(KEY_BYTES, 'os').sample : generator.takeSample();
   if (!sample) throw new Error(`no sample: ${generator.latched?.cause}`);
   return toSighting(runEvidenceSuite(sample));
-}
-
-function streamSample(generator: Generator): Buffer {
-  generator.reseed('os');
-  generator.request(PHASES_BYTES);
-  return generator.requestSample(KEY_BYTES);
 }
 
 /**

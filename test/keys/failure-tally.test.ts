@@ -6,11 +6,20 @@ import { Worker } from 'node:worker_threads';
 import { FailureTally } from '../../src/keys/failure-tally.ts';
 import { generateKey } from '../../src/keys/generate.ts';
 import { entropyUnavailable, Generator } from '../../src/keys/generator.ts';
-import { type FailedVerdict, Latch } from '../../src/keys/latch.ts';
+import { type EvidenceWarning, Latch } from '../../src/keys/latch.ts';
 import { screenLiveCarrier } from '../../src/keys/self-test.ts';
 import { SUITE_SELF_TEST } from '../../src/keys/suite-self-test.ts';
 import { SampleSuite } from '../../src/service/threads/sample-suite.ts';
-import { fakeSource, keyring, order, parts, RecordingDrbg, verdict } from '../support/fakes.ts';
+import {
+  fakeSource,
+  keyring,
+  order,
+  parts,
+  RecordingDrbg,
+  SAMPLE_RESEEDS,
+  SEGMENT_BYTES,
+  sampleVerdict,
+} from '../support/fakes.ts';
 
 const TALLY = new URL('../../src/keys/failure-tally.ts', import.meta.url).href;
 
@@ -27,7 +36,7 @@ function failWith(tally: FailureTally, passesBetween: readonly number[]): boolea
 }
 
 function judge(generator: Generator, passed: boolean, times = 1): void {
-  for (let i = 0; i < times; i++) generator.judged(verdict(passed), STREAMS);
+  for (let i = 0; i < times; i++) generator.judged(sampleVerdict(passed), STREAMS);
 }
 
 describe('the failure tally', () => {
@@ -63,11 +72,11 @@ describe('the failure tally', () => {
 describe('the failures of an unreliable generator', () => {
   it('latch the process, together with failures of other threads', () => {
     const latch = Latch.forThreads(3);
-    const failed: FailedVerdict[] = [];
-    const onFailedVerdict = (one: FailedVerdict) => failed.push(one);
+    const failed: EvidenceWarning[] = [];
+    const onWarning = (one: EvidenceWarning) => failed.push(one);
     const generators = Array.from(
       { length: 3 },
-      () => new Generator(parts({ latch: new Latch(latch.memory), onFailedVerdict })),
+      () => new Generator(parts({ latch: new Latch(latch.memory), onWarning })),
     );
     for (const generator of generators) {
       assert.equal(latch.read(), null);
@@ -79,7 +88,7 @@ describe('the failures of an unreliable generator', () => {
       test: 'rank',
       detail: `third failure within about 1,000 verdicts of the gate: ${STREAMS}, before modulation`,
     });
-    const told = { judged: STREAMS, p: 0, test: 'rank', stream: 'carrier' };
+    const told = { failedVerdict: { judged: STREAMS, p: 0, test: 'rank', stream: 'carrier' } };
     assert.deepEqual(failed, [told, told, told]);
   });
 
@@ -97,7 +106,7 @@ describe('the failures of an unreliable generator', () => {
   it('count from its startup streams on', () => {
     let broken = true;
     const drbg = new RecordingDrbg((output) => {
-      if (!broken || output.length !== 65_536) return;
+      if (!broken || output.length !== SEGMENT_BYTES) return;
       broken = false;
       output.fill(0x55);
     });
@@ -115,7 +124,8 @@ describe('the failures of an unreliable generator', () => {
     let draws = 0;
     const draw = () => {
       draws += 1;
-      if (draws % 2 === 0) throw entropyUnavailable('staged');
+      // After those of one stream.
+      if (draws % (SAMPLE_RESEEDS + 1) === 0) throw entropyUnavailable('staged');
       return { bytes: Buffer.alloc(48, draws), creditBits: 256, jobId: null, isSeparate: false };
     };
     const drbg = new RecordingDrbg((output) => {

@@ -16,8 +16,10 @@ import {
   order,
   parts,
   RecordingDrbg,
+  SAMPLE_RESEEDS,
   SCREEN_REQUESTS,
   SCREEN_RESEEDS,
+  SEGMENT_BYTES,
   STAGED,
   sampleRequests,
 } from '../support/fakes.ts';
@@ -57,9 +59,10 @@ describe('sampleStream', () => {
     const generator = fakeGenerator(drbg);
     for (const modulation of ['none', 'phase'] as const) {
       const sample = sampleStream(generator, modulation);
-      const expectedRequests = [64, ...sampleRequests(32)];
+      const expectedRequests = [...sampleRequests(32), 64];
       assert.deepEqual(drbg.requests.slice(-expectedRequests.length), expectedRequests);
-      const [phases, ...carrier] = drbg.copies.slice(-expectedRequests.length);
+      const carrier = drbg.copies.slice(-expectedRequests.length);
+      const phases = carrier.pop() ?? assert.fail();
       const expected = new Modulator(modulation, phases).modulate(Buffer.concat(carrier), 0);
       assert.deepEqual(sample, expected);
       if (modulation === 'none') assert.deepEqual(sample, Buffer.concat(carrier));
@@ -83,10 +86,11 @@ describe('generate', () => {
     assert.equal(generated.key.length, 48);
   });
 
-  it('draws the key after the sample in a separate request', () => {
+  it('draws the sample in segments after a reseed each, then the phases, then the key', () => {
     const drbg = new RecordingDrbg();
-    make(drbg, { securityLevel: 128, withEvidence: true });
-    assert.deepEqual(drbg.requests, [...SCREEN_REQUESTS, 64, ...sampleRequests(16), 16]);
+    const { reseeds } = make(drbg, { securityLevel: 128, withEvidence: true });
+    assert.equal(reseeds, SAMPLE_RESEEDS);
+    assert.deepEqual(drbg.requests, [...SCREEN_REQUESTS, ...sampleRequests(16), 64, 16]);
   });
 
   it('modulates by the definition: word t of the stream with phases from its own request', () => {
@@ -94,10 +98,10 @@ describe('generate', () => {
       for (const securityLevel of [128, 256, 384] as const) {
         const drbg = new RecordingDrbg();
         const { generated } = make(drbg, { securityLevel, withEvidence });
-        const outputs = drbg.copies.slice(SCREEN_REQUESTS.length);
-        const sample = sampleRequests(32).length;
-        const carrier = Buffer.concat(outputs.slice(1 + (withEvidence ? sample : 0)));
-        const modulator = new Modulator('phase', outputs[0]);
+        const sample = withEvidence ? sampleRequests(32).length : 0;
+        const [phases, ...carriers] = drbg.copies.slice(SCREEN_REQUESTS.length + sample);
+        const carrier = Buffer.concat(carriers);
+        const modulator = new Modulator('phase', phases);
         const expected = modulator.modulate(carrier, withEvidence ? 16_384 : 0);
         assert.deepEqual(Buffer.from(generated.key), expected);
       }
@@ -252,7 +256,8 @@ describe('generate with a defective generator', () => {
 
   it('drops a stream that fails the gate and takes the next one', () => {
     const drbg = new RecordingDrbg((output, reseeds) => {
-      if (reseeds === SCREEN_RESEEDS + 1 && output.length === 65_536) output.fill(0x55);
+      const isFirst = reseeds > SCREEN_RESEEDS && reseeds <= SCREEN_RESEEDS + SAMPLE_RESEEDS;
+      if (isFirst && output.length > 64) output.fill(0x55);
     });
     const { generated, counts, generator } = make(drbg, { withEvidence: true });
     assert.deepEqual(counts, { streams: 2, streamsPassed: 1 });
@@ -262,7 +267,7 @@ describe('generate with a defective generator', () => {
 
   it('latches after two failed streams in a row and releases no key afterwards', () => {
     const drbg = new RecordingDrbg((output, reseeds) => {
-      if (reseeds > SCREEN_RESEEDS && output.length === 65_536) bias(output);
+      if (reseeds > SCREEN_RESEEDS && output.length > 64) bias(output);
     });
     const generator = fakeGenerator(drbg);
     const counts = tally();
@@ -321,7 +326,7 @@ describe('generate with a defective generator', () => {
       if (reseeds > SCREEN_RESEEDS + 4_096) bias(output);
     });
     const generator = fakeGenerator(drbg);
-    const sampled = () => drbg.requests.filter((length) => length === 65_536).length;
+    const sampled = () => drbg.requests.filter((length) => length === SEGMENT_BYTES).length / 15;
     for (let i = 0; i < 4_096; i++) {
       assert.equal(generator.isSampleDue, false);
       generator.reseed('os');
@@ -469,7 +474,7 @@ describe('generate with a defective generator', () => {
     const generator = fakeGenerator(new RecordingDrbg());
     generator.latch(STAGED);
     assert.throws(() => generator.request(1), unavailable);
-    assert.throws(() => generator.requestSample(32), unavailable);
+    assert.throws(() => generator.requestSample(32, 'os'), unavailable);
     assert.throws(() => generator.reseed('os'), unavailable);
     generator.latch({ ...STAGED, test: 'runs' });
     assert.deepEqual(generator.latched, STAGED);
@@ -478,7 +483,7 @@ describe('generate with a defective generator', () => {
   it('latches at startup if the bare carrier fails the suite twice, but not once', () => {
     const failing = (from: number, to: number) =>
       new RecordingDrbg((output, reseeds) => {
-        if (reseeds >= from && reseeds <= to && output.length === 65_536) output.fill(0x55);
+        if (reseeds >= from && reseeds <= to && output.length === SEGMENT_BYTES) output.fill(0x55);
       });
     const once = fakeGenerator(failing(SCREEN_RESEEDS + 1, 2 * SCREEN_RESEEDS));
     screenLiveCarrier(once);

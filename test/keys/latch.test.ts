@@ -98,7 +98,7 @@ describe('the latch', () => {
     screenLiveCarrier(generator);
     assert.deepEqual(generator.latched, STAGED);
     assert.equal(drbg.requests.length, 1);
-    assert.throws(() => generator.requestSample(32), { code: 'entropy_unavailable' });
+    assert.throws(() => generator.requestSample(32, 'os'), { code: 'entropy_unavailable' });
   });
 
   it('stops an idle generator, which refuses its next request', async () => {

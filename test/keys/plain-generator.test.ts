@@ -2,15 +2,22 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import { type Gate, gate } from '#sp800-22';
-import { runEvidenceSuite } from '../../src/keys/evidence-suite.ts';
+import type { SampleVerdict } from '../../src/keys/evidence-suite.ts';
 import { entropyUnavailable, Generator } from '../../src/keys/generator.ts';
 import { type JudgeSample, PlainGenerator } from '../../src/keys/plain-generator.ts';
+import { judgeSample } from '../../src/keys/self-test.ts';
 import type { LedgerStore, MeteredRequest } from '../../src/ledger/index.ts';
 import type { Keyring } from '../../src/proof/index.ts';
 import { KeyWorker } from '../../src/service/threads/key-worker.ts';
 import type { KeyBatchReply, KeyTask } from '../../src/service/threads/messages.ts';
-import { fakeSource, keyring, order, parts, RecordingDrbg, verdict } from '../support/fakes.ts';
+import {
+  fakeSource,
+  keyring,
+  order,
+  parts,
+  RecordingDrbg,
+  sampleVerdict,
+} from '../support/fakes.ts';
 
 const SAMPLE_BYTES = 131_072;
 const requester = { accountId: 'a', apiKeyId: 'k', atMs: 0 };
@@ -30,7 +37,10 @@ function makeWorker({ interval = 3, os = fakeSource('os', 256), drbg = new Recor
       return requests.map(() => ({ kind: 'committed', usage: { month: 1, used: 1, quota: null } }));
     },
   } as unknown as LedgerStore;
-  const samples: { readonly bytes: Uint8Array; readonly answer: (gate: Gate) => void }[] = [];
+  const samples: {
+    readonly bytes: Uint8Array;
+    readonly answer: (verdict: SampleVerdict) => void;
+  }[] = [];
   const clock = { nowMs: 0 };
   const generator = new Generator(parts({ os, drbg }));
   const plain = new PlainGenerator(generator, (bytes, answer) => samples.push({ bytes, answer }), {
@@ -53,7 +63,7 @@ function makeWorker({ interval = 3, os = fakeSource('os', 256), drbg = new Recor
   /** Lets the first sample pass, as at the startup of a service. */
   const start = async () => {
     assert.deepEqual(kinds(await run(gather)), ['evidence_pending']);
-    samples.shift()?.answer(verdict(true));
+    samples.shift()?.answer(sampleVerdict(true));
     assert.deepEqual(kinds(await run(gather)), ['evidence_gathered']);
   };
   return { run, start, samples, commits, database, keys, clock, generator, plain, drbg };
@@ -71,7 +81,7 @@ describe('plain keys', () => {
     assert.deepEqual([kinds(early), early.awaitsVerdict], [['evidence_pending'], true]);
     assert.deepEqual([samples.length, commits, keys], [1, [], []]);
     assert.equal(samples[0]?.bytes.length, SAMPLE_BYTES);
-    samples[0]?.answer(verdict(true));
+    samples[0]?.answer(sampleVerdict(true));
     const reply = await run(generate);
     assert.deepEqual([kinds(reply), reply.awaitsVerdict], [['generated'], false]);
   });
@@ -87,7 +97,7 @@ describe('plain keys', () => {
     const held = await run(generate, generate);
     assert.deepEqual([kinds(held), held.awaitsVerdict], [['generated', 'evidence_pending'], true]);
     assert.deepEqual(commits, [3, 2, 1]);
-    samples.shift()?.answer(verdict(true));
+    samples.shift()?.answer(sampleVerdict(true));
     assert.deepEqual(kinds(await run(generate)), ['generated']);
     assert.equal(samples.length, 1, 'the next one was due');
   });
@@ -97,11 +107,11 @@ describe('plain keys', () => {
     await start();
     await run(generate, generate);
     await run(generate);
-    samples.shift()?.answer(verdict(false));
+    samples.shift()?.answer(sampleVerdict(false));
     assert.equal(samples.length, 1, 'the second sample is drawn at once');
     assert.deepEqual(kinds(await run(generate, validate)), ['evidence_pending', 'validated']);
     assert.deepEqual(commits, [2, 1, 1]);
-    samples.shift()?.answer(verdict(true));
+    samples.shift()?.answer(sampleVerdict(true));
     assert.deepEqual(kinds(await run(generate)), ['generated']);
   });
 
@@ -116,13 +126,13 @@ describe('plain keys', () => {
     const held = run(generate, validate);
     await settle();
     assert.equal(keys.length, 4);
-    samples.shift()?.answer(verdict(false));
+    samples.shift()?.answer(sampleVerdict(false));
     resolve();
     assert.deepEqual(kinds(await before), ['validated']);
     assert.deepEqual(kinds(await held), ['evidence_pending', 'validated']);
     assert.deepEqual(commits, [2, 1, 1, 1]);
     assert.ok(keys.at(-1)?.every((byte) => byte === 0));
-    samples.shift()?.answer(verdict(true));
+    samples.shift()?.answer(sampleVerdict(true));
     assert.deepEqual(kinds(await run(generate)), ['generated']);
   });
 
@@ -136,8 +146,8 @@ describe('plain keys', () => {
     const before = run(validate);
     const held = run(generate, validate);
     await settle();
-    samples.shift()?.answer(verdict(false));
-    samples.shift()?.answer(verdict(true));
+    samples.shift()?.answer(sampleVerdict(false));
+    samples.shift()?.answer(sampleVerdict(true));
     resolve();
     await before;
     const reply = await held;
@@ -155,8 +165,8 @@ describe('plain keys', () => {
     database.answers = promise;
     const reply = run(generate, validate);
     await settle();
-    samples.shift()?.answer(verdict(false));
-    samples.shift()?.answer(verdict(true));
+    samples.shift()?.answer(sampleVerdict(false));
+    samples.shift()?.answer(sampleVerdict(true));
     resolve();
     const { results } = await reply;
     assert.ok(results[0]?.kind === 'failed', results[0]?.kind);
@@ -176,7 +186,7 @@ describe('plain keys', () => {
     database.answers = promise;
     const reply = run(generate, validate);
     await settle();
-    samples.shift()?.answer(verdict(false));
+    samples.shift()?.answer(sampleVerdict(false));
     resolve();
     const { results } = await reply;
     assert.ok(results[0]?.kind === 'failed');
@@ -189,8 +199,8 @@ describe('plain keys', () => {
     const { run, start, samples, commits, generator, plain, drbg } = makeWorker({ interval: 2 });
     await start();
     const released = [...(await run(generate, generate)).results, ...(await run(generate)).results];
-    samples.shift()?.answer(verdict(false));
-    samples.shift()?.answer(verdict(false));
+    samples.shift()?.answer(sampleVerdict(false));
+    samples.shift()?.answer(sampleVerdict(false));
     const reply = await run(generate, validate);
     const { results } = reply;
     assert.ok(results[0]?.kind === 'failed');
@@ -218,7 +228,7 @@ describe('plain keys', () => {
     assert.equal(samples.length, 1);
     clock.nowMs = 600_000;
     assert.deepEqual(kinds(await run(generate, validate)), ['evidence_pending', 'validated']);
-    samples.shift()?.answer(verdict(true));
+    samples.shift()?.answer(sampleVerdict(true));
     assert.deepEqual(kinds(await run(generate)), ['generated']);
   });
 
@@ -230,7 +240,7 @@ describe('plain keys', () => {
     for (let minutes = 9; minutes < 60; minutes += 9) {
       clock.nowMs = minutes * 60_000;
       plain.refresh();
-      samples.shift()?.answer(verdict(true));
+      samples.shift()?.answer(sampleVerdict(true));
     }
     clock.nowMs += 539_999;
     assert.deepEqual(kinds(await run(generate)), ['generated']);
@@ -242,7 +252,7 @@ describe('plain keys', () => {
     await start();
     clock.nowMs = 600_000;
     assert.deepEqual(kinds(await run(generate)), ['evidence_pending']);
-    samples.shift()?.answer(verdict(true));
+    samples.shift()?.answer(sampleVerdict(true));
     assert.deepEqual(kinds(await run(generate)), ['generated']);
   });
 
@@ -257,7 +267,7 @@ describe('plain keys', () => {
     assert.deepEqual([kinds(reply), reply.awaitsVerdict], [['evidence_pending'], false]);
     assert.deepEqual([samples.length, commits], [0, []]);
     assert.deepEqual(kinds(await run(generate)), ['evidence_pending']);
-    samples.shift()?.answer(verdict(true));
+    samples.shift()?.answer(sampleVerdict(true));
     assert.deepEqual(kinds(await run(generate)), ['generated']);
   });
 
@@ -267,7 +277,7 @@ describe('plain keys', () => {
     await run(generate, generate);
     const reply = await run(gatherLast);
     assert.deepEqual([kinds(reply), reply.awaitsVerdict], [['evidence_pending'], true]);
-    samples.shift()?.answer(verdict(true));
+    samples.shift()?.answer(sampleVerdict(true));
     assert.deepEqual(kinds(await run(gatherLast)), ['evidence_gathered']);
     assert.deepEqual([samples.length, plain.unvouchedKeys()], [0, []]);
   });
@@ -278,7 +288,7 @@ describe('plain keys', () => {
     await run(generate);
     for (const passes of [false, true, true]) {
       assert.deepEqual(kinds(await run(gatherLast)), ['evidence_pending']);
-      samples.shift()?.answer(verdict(passes));
+      samples.shift()?.answer(sampleVerdict(passes));
     }
     assert.deepEqual(kinds(await run(gatherLast)), ['evidence_gathered']);
     assert.deepEqual(plain.unvouchedKeys(), []);
@@ -290,7 +300,7 @@ describe('plain keys', () => {
     const [released] = (await run(generate)).results;
     assert.ok(released?.kind === 'generated');
     await run(gatherLast);
-    for (let i = 0; i < 2; i++) samples.shift()?.answer(verdict(false));
+    for (let i = 0; i < 2; i++) samples.shift()?.answer(sampleVerdict(false));
     assert.deepEqual(kinds(await run(gatherLast)), ['evidence_gathered']);
     assert.equal(generator.latched?.cause, 'gate');
     assert.deepEqual(plain.unvouchedKeys(), [released.keys[0]?.keyId]);
@@ -314,7 +324,7 @@ describe('plain keys', () => {
     assert.deepEqual([samples.length, generator.latched], [0, null]);
     fails = false;
     plain.refresh();
-    samples.shift()?.answer(verdict(true));
+    samples.shift()?.answer(sampleVerdict(true));
     assert.deepEqual(kinds(await run(generate)), ['generated']);
   });
 
@@ -324,7 +334,7 @@ describe('plain keys', () => {
       if (broken) for (let i = 1; i < output.length; i += 2) output[i] = output[i - 1];
     });
     const generator = new Generator(parts({ drbg }));
-    const suite: JudgeSample = (sample, answer) => answer(gate(runEvidenceSuite(sample)));
+    const suite: JudgeSample = (sample, answer) => answer(judgeSample(sample));
     const plain = new PlainGenerator(generator, suite, { interval: 5 });
     assert.ok(plain.hasEvidence());
     broken = true;

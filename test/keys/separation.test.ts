@@ -13,7 +13,8 @@ import { Worker } from 'node:worker_threads';
 import { CtrDrbg } from '../../src/drbg/index.ts';
 import { openSource } from '../../src/entropy/index.ts';
 import { allocatePool, PooledSource, PoolFiller } from '../../src/entropy/pool.ts';
-import { type BitGenerator, Generator } from '../../src/keys/generator.ts';
+import { Generator } from '../../src/keys/generator.ts';
+import type { BitGenerator } from '../../src/keys/seeded-drbg.ts';
 import { parts } from '../support/fakes.ts';
 import { firstBytes, frozenGenerator } from './cloned-generator.ts';
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
 import { describe, it } from 'node:test';
 import type { Worker } from 'node:worker_threads';
-import { type FailedVerdict, failedVerdict, Latch } from '../../src/keys/latch.ts';
+import { type EvidenceWarning, failedVerdict, Latch } from '../../src/keys/latch.ts';
 import { ApiKeyLookups } from '../../src/service/access/api-key-lookups.ts';
 import type { KeyObserver, Stage } from '../../src/service/observer.ts';
 import { Statistics } from '../../src/service/reading/statistics.ts';
@@ -93,7 +93,11 @@ describe('the key queue’s reports', () => {
 
 /** Returns a pool that reports to `notes`. */
 function poolOf(notes: Notes, ...workers: FakeWorker[]): SuitePool {
-  const events = { onFailedVerdict: () => {}, onUnvouchedKeys: () => {}, observer: notes.observer };
+  const events = {
+    onEvidenceWarning: () => {},
+    onUnvouchedKeys: () => {},
+    observer: notes.observer,
+  };
   const pool = new SuitePool(Latch.forThreads(1), events);
   for (const worker of workers) pool.add(worker.asWorker, STATUS);
   return pool;
@@ -102,10 +106,10 @@ function poolOf(notes: Notes, ...workers: FakeWorker[]): SuitePool {
 describe('the suite pool’s reports', () => {
   it('cover waits, jobs and refusals, and the stages of each request', async () => {
     const notes = new Notes();
-    const failed: FailedVerdict[] = [];
+    const failed: EvidenceWarning[] = [];
     const worker = new FakeWorker();
     const pool = new SuitePool(Latch.forThreads(1), {
-      onFailedVerdict: (verdict) => failed.push(verdict),
+      onEvidenceWarning: (warning) => failed.push(warning),
       onUnvouchedKeys: () => assert.fail('unvouched keys'),
       observer: notes.observer,
     });
@@ -128,7 +132,14 @@ describe('the suite pool’s reports', () => {
     ]);
     assert.deepEqual(stages, ['suite.wait', 'suite.job']);
     assert.deepEqual(failed, [
-      { judged: 'streams of validated keys', p: 0, test: 'rank', stream: 'carrier' },
+      {
+        failedVerdict: {
+          judged: 'streams of validated keys',
+          p: 0,
+          test: 'rank',
+          stream: 'carrier',
+        },
+      },
     ]);
     const half = pool.load.capacity / 2;
     for (let i = 0; i <= half; i++) pool.submit(WORK, () => false);

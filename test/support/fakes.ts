@@ -1,14 +1,16 @@
 /** Fakes of a generator's parts, for tests that need a defect. */
 import { randomBytes } from 'node:crypto';
-import type { Gate } from '#sp800-22';
+import { type Gate, LAGS } from '#sp800-22';
 import { CtrDrbg } from '../../src/drbg/index.ts';
 import type { EntropySource, SourceName } from '../../src/entropy/index.ts';
 import { type AnsweredKey, answerDigest } from '../../src/keys/answer-digest.ts';
-import { type BitGenerator, Generator, type GeneratorParts } from '../../src/keys/generator.ts';
+import type { SampleVerdict } from '../../src/keys/evidence-suite.ts';
+import { Generator, type GeneratorParts } from '../../src/keys/generator.ts';
 import { newKeyId } from '../../src/keys/key-id.ts';
 import { type Defect, Latch } from '../../src/keys/latch.ts';
 import type { KeyOrder, KeyRequest, ReleasedKey } from '../../src/keys/order.ts';
 import { PlainGenerator } from '../../src/keys/plain-generator.ts';
+import type { BitGenerator } from '../../src/keys/seeded-drbg.ts';
 import type { LedgerRow, SecretCheck } from '../../src/ledger/index.ts';
 import { rowOf } from '../../src/ledger/key-columns.ts';
 import { Keyring } from '../../src/proof/index.ts';
@@ -106,20 +108,24 @@ export function parts(given: Partial<GeneratorParts>): GeneratorParts {
   };
 }
 
+/** Longest request for a sample: a segment. */
+export const SEGMENT_BYTES = 8_192;
+
 /** Requests to a DRBG for a sample between keys, and the number of its reseeds. */
-export const SCREEN_RESEEDS = 64;
+export const SCREEN_RESEEDS = 64 + 16;
 export const SCREEN_REQUESTS = [
   ...Array.from({ length: 16 }, () => [64, 16, 32, 24, 64, 32, 16, 24]).flat(),
-  65_536,
-  65_536 - 32 * (16 + 32 + 24),
+  ...Array.from({ length: 15 }, () => SEGMENT_BYTES),
+  SEGMENT_BYTES - 32 * (16 + 32 + 24),
 ];
 
-/** Requests to a DRBG for the sample of a stream whose keys are cut by requests of this length. */
-export const sampleRequests = (keyBytes: number) => [
-  ...Array.from({ length: 48 }, () => keyBytes),
-  65_536,
-  65_536 - 48 * keyBytes,
-];
+/** Reseeds for the sample of a stream, and the requests for one whose keys are cut by requests of this length. */
+export const SAMPLE_RESEEDS = 16;
+export const sampleRequests = (keyBytes: number) =>
+  Array.from({ length: SAMPLE_RESEEDS }, () => [
+    ...[keyBytes, keyBytes, keyBytes],
+    SEGMENT_BYTES - 3 * keyBytes,
+  ]).flat();
 
 export function fakeGenerator(drbg: BitGenerator, osCredit = 256, extraCredit = 0): Generator {
   const remote = fakeSource('ibm-quantum', extraCredit, 'job-1');
@@ -137,9 +143,16 @@ export function verdict(passed: boolean): Gate {
   return { p: passed ? 0.5 : 0, verdict: passed ? 'PASS' : 'FAIL', tests: 13, weakest };
 }
 
+/** A verdict of the suite on a sample with as many ones, and as many pairs that differ, as a sound one has on average. */
+export function sampleVerdict(passed: boolean): SampleVerdict {
+  const bits = 2 ** 20;
+  const differences = LAGS.map((lag) => (bits - lag) / 2);
+  return { gate: verdict(passed), counts: { bits, ones: bits / 2, differences } };
+}
+
 /** Returns the generator of a key worker whose samples all pass. */
 export function fakePlainGenerator(generator: Generator): PlainGenerator {
-  return new PlainGenerator(generator, (_, answer) => answer(verdict(true)));
+  return new PlainGenerator(generator, (_, answer) => answer(sampleVerdict(true)));
 }
 
 /** Options of a service that uses the operating system's source alone. */

@@ -73,7 +73,7 @@ export async function startKeyService(
     onLogNotice,
     clock,
     onLatch: ({ detail }) => assert.fail(detail),
-    onFailedVerdict: ({ test }) => assert.fail(test),
+    onEvidenceWarning: (warning) => assert.fail(JSON.stringify(warning)),
     onUnvouchedKeys: () => assert.fail('unvouched keys'),
     onSuiteLate: () => assert.fail('no verdict'),
     onSuiteWorkerLost: () => assert.fail('no worker'),

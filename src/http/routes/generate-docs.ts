@@ -6,9 +6,9 @@ export const GENERATE: OperationDocs = {
   description: `Generates one key from its own stream, after a reseed from the operating system. The response has the same fields
 for every source. Only \`security_level\` is required.
 
-- With \`enable_nist_validation\` the 15 tests judge the first 2^20 bits of the generator's output, before modulation. Four quick
-  tests judge the same bits after modulation: they look for defects of the modulation and say nothing about the generator. The key
-  is cut from later bits, and only if the gate over all these tests passes.
+- With \`enable_nist_validation\` the 15 tests judge 2^20 bits of the generator's output, before modulation, in sixteen segments after
+  a reseed each. Four quick tests judge the same bits after modulation: they look for defects of the modulation and say nothing about
+  the generator. The key is cut from bits behind the last segment, and only if the gate over all these tests passes.
 - Read \`tests_passed\` and \`total_tests\` first. \`total_tests\` is 13 if the two random excursions tests do not apply, as in
   more than one sound sample in three. In about one sound sample in eight a test fails by chance (its \`corrected_p\` is below
   0.01): the key is no worse.

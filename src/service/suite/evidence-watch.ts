@@ -33,10 +33,10 @@ export class EvidenceWatch {
   /** Has one sample judged. The key worker sends one at a time. */
   async #judge(sample: Uint8Array<ArrayBuffer>): Promise<void> {
     const timer = setTimeout(() => this.#lateness.note(this, true), SUITE_LIMIT_MS).unref();
-    const gate = await this.#pool.judge(sample);
+    const verdict = await this.#pool.judge(sample);
     clearTimeout(timer);
     this.#lateness.note(this, false);
-    if (gate.verdict !== 'PASS') this.#failures += 1;
-    this.#worker.postMessage({ gate } satisfies KeyWorkerMessage);
+    if (verdict.gate.verdict !== 'PASS') this.#failures += 1;
+    this.#worker.postMessage(verdict satisfies KeyWorkerMessage);
   }
 }

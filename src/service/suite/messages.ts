@@ -1,17 +1,13 @@
 /** Messages between the main thread and the suite workers. */
 
+import type { SampleVerdict } from '../../keys/evidence-suite.ts';
 import type { GeneratorStatus } from '../../keys/generator.ts';
+import type { EvidenceWarning } from '../../keys/latch.ts';
 import type { DeliveryNames, KeyOrder, Recipient, SealedResponseKey } from '../../keys/order.ts';
 import type { EvidenceState } from '../../keys/plain-evidence.ts';
 import type { StreamCounts } from '../../ledger/index.ts';
 import type { Failure } from '../threads/failures.ts';
-import type {
-  EvidenceSample,
-  FailureOfGate,
-  Requester,
-  SampleVerdict,
-  UnvouchedKeys,
-} from '../threads/messages.ts';
+import type { EvidenceSample, Requester, UnvouchedKeys } from '../threads/messages.ts';
 import type { PackedKeys } from '../threads/packed-keys.ts';
 import type { PackedRows } from '../threads/packed-rows.ts';
 
@@ -89,7 +85,7 @@ export type SuiteWorkerMessage =
   | SuiteReply
   | { readonly verdicts: OwnVerdicts }
   | SampleVerdict
-  | FailureOfGate
+  | EvidenceWarning
   | SuiteProbeReply
   | UnvouchedKeys
   | LastVouched;

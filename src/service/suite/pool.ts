@@ -7,11 +7,11 @@
  * then be late, the oldest batch comes first.
  */
 import type { Worker } from 'node:worker_threads';
-import type { Gate } from '#sp800-22';
 import { monotonicMs } from '../../clock.ts';
 import { AppError } from '../../errors.ts';
+import type { SampleVerdict } from '../../keys/evidence-suite.ts';
 import { type GeneratorStatus, latchedError } from '../../keys/generator.ts';
-import type { Defect, FailedVerdict, Latch } from '../../keys/latch.ts';
+import type { Defect, EvidenceWarning, Latch } from '../../keys/latch.ts';
 import type { BatchTooLarge } from '../../keys/order.ts';
 import type { KeyObserver, StageListener } from '../observer.ts';
 import { overloaded } from '../requests/own-share.ts';
@@ -40,7 +40,7 @@ const RETRY_AFTER_SECONDS = 1;
 /** A sample of the generator of plain keys. */
 interface WaitingSample {
   readonly sample: Uint8Array<ArrayBuffer>;
-  readonly resolve: (gate: Gate) => void;
+  readonly resolve: (verdict: SampleVerdict) => void;
 }
 
 /** A job in a worker. */
@@ -58,7 +58,7 @@ interface Member extends Maker {
 }
 
 interface SuitePoolEvents {
-  readonly onFailedVerdict: (verdict: FailedVerdict) => void;
+  readonly onEvidenceWarning: (warning: EvidenceWarning) => void;
   /** Called after a latch for each worker with released plain keys that have no later good sample. */
   readonly onUnvouchedKeys: (keyIds: readonly string[], lastGoodMs: number | null) => void;
   readonly observer?: KeyObserver | undefined;
@@ -144,7 +144,7 @@ export class SuitePool {
   }
 
   /** Transfers a sample to the next free worker, before all jobs. The worker judges and wipes it. */
-  judge(sample: Uint8Array<ArrayBuffer>): Promise<Gate> {
+  judge(sample: Uint8Array<ArrayBuffer>): Promise<SampleVerdict> {
     return new Promise((resolve) => {
       this.#samples.push({ sample, resolve });
       this.#dispatch();
@@ -191,9 +191,10 @@ export class SuitePool {
   #hear(member: Member, message: SuiteWorkerMessage): void {
     if ('probed' in message) member.status = message.probed;
     else if ('verdicts' in message) this.#noteVerdicts(member, message.verdicts);
-    else if ('gate' in message) this.#settleSample(member, message.gate);
-    else if ('failedVerdict' in message) this.#events.onFailedVerdict(message.failedVerdict);
-    else if ('unvouchedKeys' in message) this.#noteUnvouched(message);
+    else if ('gate' in message) this.#settleSample(member, message);
+    else if ('failedVerdict' in message || 'accumulated' in message) {
+      this.#events.onEvidenceWarning(message);
+    } else if ('unvouchedKeys' in message) this.#noteUnvouched(message);
     else if ('result' in message) this.#settle(member, message);
   }
 
@@ -363,13 +364,13 @@ export class SuitePool {
     for (const passed of samples) this.#observer?.plainEvidenceGathered(passed);
   }
 
-  #settleSample(member: Member, gate: Gate): void {
+  #settleSample(member: Member, verdict: SampleVerdict): void {
     const { current } = member;
     if (!current || !('sample' in current))
       throw new Error('a suite worker judged without a sample');
     this.#ended(member);
-    this.#observer?.plainEvidenceGathered(gate.verdict === 'PASS');
-    current.resolve(gate);
+    this.#observer?.plainEvidenceGathered(verdict.gate.verdict === 'PASS');
+    current.resolve(verdict);
     this.#dispatch();
   }
 }

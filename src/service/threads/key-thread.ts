@@ -1,7 +1,7 @@
 /** The thread of the key worker: its startup and its messages. */
 import type { MessagePort } from 'node:worker_threads';
-import type { Gate } from '#sp800-22';
 import { systemClock } from '../../clock.ts';
+import type { SampleVerdict } from '../../keys/evidence-suite.ts';
 import { Generator, type GeneratorSources } from '../../keys/generator.ts';
 import { Latch } from '../../keys/latch.ts';
 import { PlainGenerator } from '../../keys/plain-generator.ts';
@@ -20,13 +20,11 @@ import type {
   ClockRead,
   DatabaseMoved,
   EvidenceSample,
-  FailureOfGate,
   KeyWorkerMessage,
   LogBinding,
   PackedBatch,
   Pong,
   RetirementsRead,
-  SampleVerdict,
   UnvouchedKeys,
   VerdictNoted,
   WorkerReady,
@@ -48,19 +46,19 @@ export interface KeyWorkerData {
 /** The suite, run by a suite worker. Only one sample is judged at a time. */
 class RemoteSuite {
   readonly #port: MessagePort;
-  #answer: ((gate: Gate) => void) | undefined;
+  #answer: ((verdict: SampleVerdict) => void) | undefined;
 
   constructor(port: MessagePort) {
     this.#port = port;
   }
 
-  judge(sample: Uint8Array<ArrayBuffer>, answer: (gate: Gate) => void): void {
+  judge(sample: Uint8Array<ArrayBuffer>, answer: (verdict: SampleVerdict) => void): void {
     this.#answer = answer;
     this.#port.postMessage({ sample } satisfies EvidenceSample, [sample.buffer]);
   }
 
-  settle({ gate }: SampleVerdict): void {
-    this.#answer?.(gate);
+  settle(verdict: SampleVerdict): void {
+    this.#answer?.(verdict);
     this.#port.postMessage({ verdictNoted: true } satisfies VerdictNoted);
   }
 }
@@ -74,7 +72,7 @@ async function start(port: MessagePort): Promise<void> {
   );
   const latch = new Latch(data.latch);
   const generator = Generator.start(data.sources, latch, {
-    onFailedVerdict: (failedVerdict) => port.postMessage({ failedVerdict } satisfies FailureOfGate),
+    onWarning: (warning) => port.postMessage(warning),
   });
   const suite = new RemoteSuite(port);
   const plain = new PlainGenerator(generator, (sample, answer) => suite.judge(sample, answer));
@@ -118,7 +116,7 @@ async function start(port: MessagePort): Promise<void> {
     }
   });
   const status = generator.status();
-  port.postMessage({ kind: 'ready', status, failedVerdicts: [] } satisfies WorkerReady);
+  port.postMessage({ kind: 'ready', status, warnings: [] } satisfies WorkerReady);
 }
 
 void runThread(start, mayPass);

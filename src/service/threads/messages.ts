@@ -2,9 +2,10 @@
  * Messages between threads. Keys and their openings travel as transferred buffers, never as copies. The receiver owns
  * and wipes them. `packed-batches.ts` packs the two messages that carry the load.
  */
-import type { Gate } from '#sp800-22';
+
+import type { SampleVerdict } from '../../keys/evidence-suite.ts';
 import type { GeneratorStatus } from '../../keys/generator.ts';
-import type { FailedVerdict } from '../../keys/latch.ts';
+import type { EvidenceWarning } from '../../keys/latch.ts';
 import type { GeneratedOutcome, Idempotency, KeyOrder, Recipient } from '../../keys/order.ts';
 import type { ValidateOutcome, ValidationVerdict } from '../../keys/validate.ts';
 import type {
@@ -248,7 +249,7 @@ export type KeyWorkerReply =
   | DatabaseMoved
   | EvidenceSample
   | VerdictNoted
-  | FailureOfGate
+  | EvidenceWarning
   | UnvouchedKeys
   | Pong;
 
@@ -262,18 +263,9 @@ export interface EvidenceSample {
   readonly sample: Uint8Array<ArrayBuffer>;
 }
 
-export interface SampleVerdict {
-  readonly gate: Gate;
-}
-
 /** The key worker has processed a verdict. */
 export interface VerdictNoted {
   readonly verdictNoted: true;
-}
-
-/** A sample failed the gate. */
-export interface FailureOfGate {
-  readonly failedVerdict: FailedVerdict;
 }
 
 /** After a latch: released plain keys without a later good sample of their generator. */
@@ -340,7 +332,7 @@ export type WorkerReady =
   | {
       readonly kind: 'ready';
       readonly status: GeneratorStatus;
-      /** Failed verdicts on the streams judged at startup. */
-      readonly failedVerdicts: readonly FailedVerdict[];
+      /** Of the streams judged at startup. */
+      readonly warnings: readonly EvidenceWarning[];
     }
   | WorkerUnable;

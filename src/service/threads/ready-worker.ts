@@ -3,21 +3,21 @@ import { once } from 'node:events';
 import type { Worker } from 'node:worker_threads';
 import { SetupError } from '../../errors.ts';
 import type { GeneratorStatus } from '../../keys/generator.ts';
-import type { FailedVerdict } from '../../keys/latch.ts';
+import type { EvidenceWarning } from '../../keys/latch.ts';
 import type { KeyWorkerMessage, KeyWorkerReply, WorkerReady, WorkerUp } from './messages.ts';
 
 export interface ReadyWorker {
   readonly worker: Worker;
   readonly status: GeneratorStatus;
-  readonly failedVerdicts: readonly FailedVerdict[];
+  readonly warnings: readonly EvidenceWarning[];
 }
 
 /** Returns a worker with what its first message says. */
 export function readyWorker(
   worker: Worker,
-  { status, failedVerdicts }: WorkerReady & { kind: 'ready' },
+  { status, warnings }: WorkerReady & { kind: 'ready' },
 ): ReadyWorker {
-  return { worker, status, failedVerdicts };
+  return { worker, status, warnings };
 }
 
 /** Resolves with the first message of a worker that is ready. Throws `SetupError` if the worker cannot start. */

@@ -1,10 +1,10 @@
 /** Judges samples of another thread's generator by the whole suite, and regularly tests the suite by known answers. */
-import { gate } from '#sp800-22';
 import { wipe } from '../../bytes.ts';
-import { runEvidenceSuite } from '../../keys/evidence-suite.ts';
+import type { SampleVerdict } from '../../keys/evidence-suite.ts';
 import type { Generator } from '../../keys/generator.ts';
+import { judgeSample } from '../../keys/self-test.ts';
 import { type SelfTestResult, suiteSelfTest } from '../../keys/suite-self-test.ts';
-import type { EvidenceSample, SampleVerdict } from './messages.ts';
+import type { EvidenceSample } from './messages.ts';
 
 /** Known answers are tested before every eighth sample. They cost as much as a sample. */
 const SAMPLES_A_SELF_TEST = 8;
@@ -24,7 +24,7 @@ export class SampleSuite {
     try {
       this.#samples += 1;
       if (this.#samples % SAMPLES_A_SELF_TEST === 0) this.#testSuite();
-      return { gate: gate(runEvidenceSuite(sample)) };
+      return judgeSample(sample);
     } finally {
       wipe(sample);
     }

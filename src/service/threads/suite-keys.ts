@@ -4,10 +4,10 @@
  */
 
 import type { Sealer } from '#sealing';
-import type { Gate } from '#sp800-22';
 import { wipe } from '../../bytes.ts';
 import { monotonicMs } from '../../clock.ts';
 import { alteredKey } from '../../keys/altered-key.ts';
+import type { SampleVerdict } from '../../keys/evidence-suite.ts';
 import { generateKey } from '../../keys/generate.ts';
 import { entropyUnavailable, type Generator, latchedError } from '../../keys/generator.ts';
 import { wipeKey } from '../../keys/key-receipt.ts';
@@ -20,7 +20,11 @@ import {
   type SealedResponseKey,
   type StreamTally,
 } from '../../keys/order.ts';
-import { PlainGenerator, type PlainGeneratorOptions } from '../../keys/plain-generator.ts';
+import {
+  type JudgeSample,
+  PlainGenerator,
+  type PlainGeneratorOptions,
+} from '../../keys/plain-generator.ts';
 import { AlteredKeyError, RefusedRecipientError, sealerTo, sealKey } from '../../keys/seal.ts';
 import { judgeSample, screenLiveCarrier } from '../../keys/self-test.ts';
 import { type LedgerRow, NO_DELIVERY } from '../../ledger/index.ts';
@@ -53,7 +57,7 @@ interface PlainKey {
 
 export interface SuiteKeysOptions extends PlainGeneratorOptions {
   /** Judges a sample by the suite, and wipes it. */
-  readonly judge?: (sample: Uint8Array) => Gate;
+  readonly judge?: (sample: Uint8Array) => SampleVerdict;
   readonly seal?: typeof sealKey;
 }
 
@@ -80,10 +84,10 @@ export class SuiteKeys {
     this.#keyring = keyring;
     this.#rows = new KeyRows(log, keyring);
     this.#seal = seal;
-    const judgeHere = (sample: Uint8Array, answer: (gate: Gate) => void) => {
-      const gate = judge(sample);
-      this.#samples.push(gate.verdict === 'PASS');
-      answer(gate);
+    const judgeHere: JudgeSample = (sample, answer) => {
+      const verdict = judge(sample);
+      this.#samples.push(verdict.gate.verdict === 'PASS');
+      answer(verdict);
     };
     this.#plain = new PlainGenerator(generator, judgeHere, options);
   }

@@ -6,7 +6,7 @@
 import type { MessagePort } from 'node:worker_threads';
 import { SECOND_MS } from '../../clock.ts';
 import { Generator, type GeneratorSources } from '../../keys/generator.ts';
-import { type FailedVerdict, Latch } from '../../keys/latch.ts';
+import { type EvidenceWarning, Latch } from '../../keys/latch.ts';
 import { requireSealSelfTest } from '../../keys/seal-self-test.ts';
 import { requireSelfTests, requireSuiteSelfTest, screenLiveCarrier } from '../../keys/self-test.ts';
 import { suiteSelfTest } from '../../keys/suite-self-test.ts';
@@ -37,11 +37,11 @@ async function start(port: MessagePort): Promise<void> {
   await requireSealSelfTest();
   const data = await threadData<SuiteWorkerData>();
   const keyring = takeSecret(data.secret);
-  const failedVerdicts: FailedVerdict[] = [];
-  let onFailedVerdict = (verdict: FailedVerdict): void => void failedVerdicts.push(verdict);
+  const warnings: EvidenceWarning[] = [];
+  let onWarning = (warning: EvidenceWarning): void => void warnings.push(warning);
   const generator = Generator.start(data.sources, new Latch(data.latch), {
     knownAnswers: () => [suiteSelfTest(1)],
-    onFailedVerdict: (verdict) => onFailedVerdict(verdict),
+    onWarning: (warning) => onWarning(warning),
   });
   screenLiveCarrier(generator);
   const suite = new SampleSuite(generator);
@@ -85,9 +85,9 @@ async function start(port: MessagePort): Promise<void> {
     }
   });
   const status = generator.status();
-  port.postMessage({ kind: 'ready', status, failedVerdicts } satisfies WorkerReady);
+  port.postMessage({ kind: 'ready', status, warnings } satisfies WorkerReady);
   // The main thread listens from now on.
-  onFailedVerdict = (failedVerdict) => post({ failedVerdict });
+  onWarning = post;
 }
 
 void runThread(start);

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { PValueReport, TestName } from '#sp800-22';
+import { EVIDENCE_DEFINITION } from '../../../src/keys/evidence.ts';
 import { evidenceLabels } from '../../../src/keys/evidence-suite.ts';
 import { packPValues, STREAM_TESTS } from '../../../src/keys/p-values.ts';
 import type { KeyEvidence } from '../../../src/ledger/index.ts';
@@ -23,7 +24,7 @@ function keyOf(atMs: number, p: number, modulated: number | null): KeyEvidence {
     carrier: reportOf(STREAM_TESTS.carrier, p),
     modulated: modulated === null ? { tests: [] } : reportOf(STREAM_TESTS.modulated, modulated),
   });
-  return { atMs, definition: 2, pValues };
+  return { atMs, definition: EVIDENCE_DEFINITION, pValues };
 }
 
 describe('the judgement of an account’s keys', () => {
@@ -44,10 +45,12 @@ describe('the judgement of an account’s keys', () => {
 
   it('skips keys whose evidence has another definition without reading their bytes', () => {
     const earlier = { atMs: 1_000, definition: 1, pValues: Buffer.alloc(752) };
-    const judged = judge([earlier, keyOf(2_000, 0.5, 0.5), { ...earlier, atMs: 3_000 }]);
+    const ofOneSeeding = { ...keyOf(4_000, 0.5, 0.5), definition: 2 };
+    const later = [{ ...earlier, atMs: 3_000 }, ofOneSeeding];
+    const judged = judge([earlier, keyOf(2_000, 0.5, 0.5), ...later]);
     assert.deepEqual([judged.keys, judged.firstMs, judged.lastMs], [1, 2_000, 2_000]);
     assert.ok(judged.rows.every(({ sequences }) => sequences === 1));
-    assert.equal(judge([earlier]).keys, 0);
+    assert.equal(judge([earlier, ofOneSeeding]).keys, 0);
   });
 
   it('counts keys without modulation only in the rows of the carrier', () => {

@@ -71,7 +71,7 @@ describe('keys with a defect found after their rows were durable', () => {
       latch,
       evidence,
       queue: { recordFailure: () => {} } as unknown as KeyQueue,
-      pool: new SuitePool(latch, { onFailedVerdict: () => {}, onUnvouchedKeys: () => {} }),
+      pool: new SuitePool(latch, { onEvidenceWarning: () => {}, onUnvouchedKeys: () => {} }),
       ledger: { status: () => ({ retired: [] }) } as unknown as LedgerWatch,
       halt: () => log.halt,
       metered: {

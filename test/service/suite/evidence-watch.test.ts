@@ -3,10 +3,10 @@ import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
 import { describe, it } from 'node:test';
 import type { Worker } from 'node:worker_threads';
-import type { Gate } from '#sp800-22';
+import type { SampleVerdict } from '../../../src/keys/evidence-suite.ts';
 import { EvidenceWatch } from '../../../src/service/suite/evidence-watch.ts';
 import { SuiteLateness } from '../../../src/service/suite/limit.ts';
-import { verdict } from '../../support/fakes.ts';
+import { sampleVerdict } from '../../support/fakes.ts';
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
@@ -20,14 +20,14 @@ class FakeWorker extends EventEmitter {
 
 function makeWatch() {
   const worker = new FakeWorker();
-  const answers: ((gate: Gate) => void)[] = [];
-  const judge = () => new Promise<Gate>((resolve) => answers.push(resolve));
+  const answers: ((verdict: SampleVerdict) => void)[] = [];
+  const judge = () => new Promise<SampleVerdict>((resolve) => answers.push(resolve));
   const told: boolean[] = [];
   const lateness = new SuiteLateness((isLate) => told.push(isLate));
   const watch = new EvidenceWatch(worker as unknown as Worker, { judge }, lateness);
   const draw = () => worker.emit('message', { sample: new Uint8Array(8) });
   const answer = async (passed: boolean) => {
-    answers.shift()?.(verdict(passed));
+    answers.shift()?.(sampleVerdict(passed));
     await turn();
   };
   return { worker, watch, lateness, told, draw, answer };
@@ -42,7 +42,7 @@ describe('the evidence watch', () => {
       test.mock.timers.tick(9_999);
       await answer(passed);
     }
-    assert.deepEqual(worker.messages, [{ gate: verdict(false) }, { gate: verdict(true) }]);
+    assert.deepEqual(worker.messages, [sampleVerdict(false), sampleVerdict(true)]);
     assert.equal(watch.failures, 1, 'a pass does not take a failure back');
     test.mock.timers.tick(60_000);
     assert.deepEqual([lateness.isLate, told], [false, []]);
@@ -66,6 +66,6 @@ describe('the evidence watch', () => {
     test.mock.timers.tick(60_000);
     await answer(true);
     assert.deepEqual([lateness.isLate, told], [false, [true, false]]);
-    assert.deepEqual(worker.messages, [{ gate: verdict(true) }]);
+    assert.deepEqual(worker.messages, [sampleVerdict(true)]);
   });
 });

@@ -8,7 +8,7 @@ import { describe, it } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Worker } from 'node:worker_threads';
 import { AppError } from '../../../src/errors.ts';
-import { type FailedVerdict, failedVerdict, Latch } from '../../../src/keys/latch.ts';
+import { type EvidenceWarning, failedVerdict, Latch } from '../../../src/keys/latch.ts';
 import { JOIN_LIMIT_MS, JoiningWorkers } from '../../../src/service/suite/joining-workers.ts';
 import { SuitePool } from '../../../src/service/suite/pool.ts';
 import type { WorkerReady } from '../../../src/service/threads/messages.ts';
@@ -36,8 +36,8 @@ class FakeWorker extends EventEmitter {
     this.#exit(1);
   }
 
-  ready(failedVerdicts: readonly FailedVerdict[] = []): void {
-    this.emit('message', { kind: 'ready', status: STATUS, failedVerdicts } satisfies WorkerReady);
+  ready(warnings: readonly EvidenceWarning[] = []): void {
+    this.emit('message', { kind: 'ready', status: STATUS, warnings } satisfies WorkerReady);
   }
 
   unable(message: string): void {
@@ -63,7 +63,7 @@ class FakeWorker extends EventEmitter {
 function startJoining() {
   const latch = Latch.forThreads(2);
   const pool = new SuitePool(latch, {
-    onFailedVerdict: ({ test }) => assert.fail(test),
+    onEvidenceWarning: (warning) => assert.fail(JSON.stringify(warning)),
     onUnvouchedKeys: () => assert.fail('unvouched keys'),
   });
   const [first, further] = [new FakeWorker(), new FakeWorker()];
@@ -114,7 +114,7 @@ describe('a suite worker that starts beside a ready service', () => {
     further.ready();
     await added;
     assert.deepEqual(data, ['data']);
-    assert.deepEqual(joined, [{ worker: further, status: STATUS, failedVerdicts: [] }]);
+    assert.deepEqual(joined, [{ worker: further, status: STATUS, warnings: [] }]);
     assert.equal(further.messages.length, 1);
     assert.deepEqual(pool.statuses(), [STATUS, STATUS]);
     assert.deepEqual(pool.load, { waiting: 0, capacity: 2 * capacity });
@@ -122,10 +122,11 @@ describe('a suite worker that starts beside a ready service', () => {
 
   it('reports failed verdicts of its startup when it joins', async () => {
     const { further, added, joined } = startJoining();
-    const failed = failedVerdict(verdict(false), 'streams of suite workers between keys');
+    const judged = failedVerdict(verdict(false), 'streams of suite workers between keys');
+    const failed = { failedVerdict: judged };
     further.ready([failed]);
     await added;
-    assert.deepEqual(joined[0]?.failedVerdicts, [failed]);
+    assert.deepEqual(joined[0]?.warnings, [failed]);
   });
 
   it('ends the process once if it cannot start, and joins no pool', async () => {

@@ -4,6 +4,7 @@ import { describe, it } from 'node:test';
 import type { Worker } from 'node:worker_threads';
 import { instantNow, systemClock } from '../../../src/clock.ts';
 import { AppError } from '../../../src/errors.ts';
+import type { SampleVerdict } from '../../../src/keys/evidence-suite.ts';
 import { Latch } from '../../../src/keys/latch.ts';
 import { SuiteLateness } from '../../../src/service/suite/limit.ts';
 import type {
@@ -13,10 +14,9 @@ import type {
 } from '../../../src/service/suite/messages.ts';
 import { SuitePool } from '../../../src/service/suite/pool.ts';
 import type { KeyWork } from '../../../src/service/suite/work.ts';
-import type { SampleVerdict } from '../../../src/service/threads/messages.ts';
 import { packKeys, unpackKeys } from '../../../src/service/threads/packed-keys.ts';
 import { packRows, rowCount } from '../../../src/service/threads/packed-rows.ts';
-import { order, plainKey, plainRow, STAGED, verdict } from '../../support/fakes.ts';
+import { order, plainKey, plainRow, STAGED, sampleVerdict } from '../../support/fakes.ts';
 
 const STATUS = { reseeds: 0, sources: [] };
 const HALF_OF_THE_QUEUE = 128;
@@ -98,7 +98,7 @@ function makePool(workers = 1) {
   const pool = new SuitePool(
     latch,
     {
-      onFailedVerdict: ({ test }) => assert.fail(test),
+      onEvidenceWarning: (warning) => assert.fail(JSON.stringify(warning)),
       onUnvouchedKeys: (keyIds) => unvouched.push(keyIds),
     },
     lateness,
@@ -168,7 +168,7 @@ describe('suite pool', () => {
     assert.deepEqual(late, [true]);
     workers[0]?.finish();
     assert.deepEqual(late, [true]);
-    workers[1]?.emit('message', { gate: verdict(true) } satisfies SampleVerdict);
+    workers[1]?.emit('message', sampleVerdict(true) satisfies SampleVerdict);
     assert.deepEqual(late, [true, false]);
   });
 
@@ -231,8 +231,8 @@ describe('suite pool', () => {
     worker.finish();
     await first.outcome;
     assert.deepEqual(worker.messages.at(-1), { sample });
-    worker.emit('message', { gate: verdict(false) } satisfies SampleVerdict);
-    assert.deepEqual(await judged, verdict(false));
+    worker.emit('message', sampleVerdict(false) satisfies SampleVerdict);
+    assert.deepEqual(await judged, sampleVerdict(false));
     assert.equal(worker.jobs.length, 2, 'then the jobs continue');
   });
 
@@ -240,8 +240,8 @@ describe('suite pool', () => {
     const { worker, pool, latch } = makePool();
     latch.set(STAGED);
     const judged = pool.judge(new Uint8Array(8));
-    worker.emit('message', { gate: verdict(true) } satisfies SampleVerdict);
-    assert.equal((await judged).verdict, 'PASS');
+    worker.emit('message', sampleVerdict(true) satisfies SampleVerdict);
+    assert.equal((await judged).gate.verdict, 'PASS');
   });
 
   it('refuses waiting and later jobs after any thread has latched', async () => {

@@ -23,7 +23,15 @@ import type { LogBinding } from '../../../src/service/threads/messages.ts';
 import { unpackKeys } from '../../../src/service/threads/packed-keys.ts';
 import { unpackRows } from '../../../src/service/threads/packed-rows.ts';
 import { SuiteKeys, type SuiteKeysOptions } from '../../../src/service/threads/suite-keys.ts';
-import { fakeSource, keyring, order, parts, RecordingDrbg, verdict } from '../../support/fakes.ts';
+import {
+  fakeSource,
+  keyring,
+  order,
+  parts,
+  RecordingDrbg,
+  SCREEN_RESEEDS,
+  sampleVerdict,
+} from '../../support/fakes.ts';
 
 const LOG: LogBinding = {
   logId: 1,
@@ -66,7 +74,7 @@ function makeKeys({
   const keys = new SuiteKeys(generator, keyring, log, {
     judge: (sample) => {
       samples.push(sample);
-      return verdict(verdicts.shift() ?? true);
+      return sampleVerdict(verdicts.shift() ?? true);
     },
     now: () => ({ monotonicMs: clock.nowMs, wallMs: clock.nowMs }),
     ...options,
@@ -210,10 +218,10 @@ describe('the evidence for plain keys of a suite worker', () => {
     verdicts.push(false);
     const { draw } = os;
     let draws = 0;
-    // The first sample takes 64 draws; the next draw fails.
+    // The draw after those of the first sample fails.
     os.draw = () => {
       draws += 1;
-      if (draws > 64) throw new Error('staged');
+      if (draws > SCREEN_RESEEDS) throw new Error('staged');
       return draw.call(os);
     };
     const reply = await run();

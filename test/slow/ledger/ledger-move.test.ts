@@ -385,7 +385,7 @@ describe('a ledger move', () => {
         /p_values must have 1536 .*definition 2 /,
       ],
       [definition2, value(definition2, 3, 1), /p_values must have 1504 .*definition 1 /],
-      [definition2, value(definition2, 3, 3), /evidence_definition must be 1 or 2/],
+      [definition2, value(definition2, 3, 4), /evidence_definition must be 1, 2 or 3/],
       [
         first.validated,
         lines
