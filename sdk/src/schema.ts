@@ -16,7 +16,7 @@ export interface paths {
          * @description Generates one key from its own stream, after a reseed from the operating system. The response has the same fields
          *     for every source. Only `security_level` is required.
          *
-         *     - With `enable_nist_validation` the 15 tests judge 2^20 bits of the generator's output, before modulation, in sixteen segments after
+         *     - With `enable_nist_validation` the 15 tests judge 2^20 bits of the generator's output, before modulation, in nine segments after
          *       a reseed each. Four quick tests judge the same bits after modulation: they look for defects of the modulation and say nothing about
          *       the generator. The key is cut from bits behind the last segment, and only if the gate over all these tests passes.
          *     - Read `tests_passed` and `total_tests` first. `total_tests` is 13 if the two random excursions tests do not apply, as in
@@ -1435,7 +1435,7 @@ export interface components {
         };
         /**
          * NistReport
-         * @description Full SP 800-22 report on 2^20 bits of the generator's output before modulation: sixteen segments after a reseed each, of which the last reseed is that of this key. The service stores only the p-values.
+         * @description Full SP 800-22 report on 2^20 bits of the generator's output before modulation: nine segments after a reseed each, of which the last reseed is that of this key. The service stores only the p-values.
          */
         NistReport: {
             /**

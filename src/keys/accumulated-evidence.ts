@@ -36,8 +36,8 @@ export const ACCUMULATED_TESTS: readonly string[] = [
 ];
 
 /**
- * R at which generation stops. Over N samples of a sound generator the probability of it is 13 · N / 10^16 at most: 1.3 · 10^-6
- * for 10^9 validated keys, and 0.0004 for ten years of 1,000 a second.
+ * R at which generation stops. Over N samples of a sound generator the probability of it is 10 · N / 10^16 at most: 10^-6 for
+ * 10^9 validated keys, and 0.0003 for ten years of 1,000 a second.
  */
 export const ACCUMULATED_LIMIT = 1e16;
 

@@ -52,6 +52,17 @@ export function runEvidenceSuite(
   return runPackedSuite(sample, { parameters: NIST_PARAMETERS, only });
 }
 
+/** Runs all tests of the evidence on a sample, and counts what adds up over samples. Throws as `runPackedSuite`. */
+export function runWholeEvidence(sample: Uint8Array): {
+  readonly report: SuiteReport;
+  readonly counts: LagCounts;
+} {
+  const options = { parameters: NIST_PARAMETERS, only: EVIDENCE_TESTS, lags: true };
+  const { lags, ...report } = runPackedSuite(sample, options);
+  if (!lags) throw new Error('the suite counted no pairs');
+  return { report, counts: lags };
+}
+
 /** Returns an empty tally of the p-values of these tests. */
 export function evidenceTally(tests: readonly EvidenceTest[] = EVIDENCE_TESTS): PValueTally {
   return new PValueTally(tests, SAMPLE_BITS, NIST_PARAMETERS);

@@ -5,15 +5,15 @@
  * Modulation is a keyed bijection. It cannot improve the carrier, but `phase` and `amplitude` hide a
  * broken carrier from the tests. Therefore the suite judges the carrier, and the four tests only judge the modulation.
  */
-import { complianceLevel, countLags, gate, grade, type SuiteReport, score } from '#sp800-22';
+import { complianceLevel, gate, grade, type SuiteReport, score } from '#sp800-22';
 import { mostCommonValueMinEntropy } from '#sp800-90b/health';
-import { runEvidenceSuite, type SampleVerdict } from './evidence-suite.ts';
+import { runEvidenceSuite, runWholeEvidence, type SampleVerdict } from './evidence-suite.ts';
 import type { Evidence } from './order.ts';
 import { packPValues, STREAM_TESTS } from './p-values.ts';
 
 /**
  * Version of the meaning of a key's stored p-values. 1: the suite on the modulated sample. 2: the suite on the carrier and
- * four quick tests on the modulated sample, of one seeding. 3: the same tests, on sixteen segments after a reseed each.
+ * four quick tests on the modulated sample, of one seeding. 3: the same tests, on nine segments after a reseed each.
  */
 export const EVIDENCE_DEFINITION = 3;
 
@@ -36,7 +36,7 @@ const NO_TESTS = { tests: [] };
  * graded.
  */
 export function gatherEvidence(carrier: Uint8Array, modulated: Uint8Array | null): StreamEvidence {
-  const onCarrier = runEvidenceSuite(carrier);
+  const { report: onCarrier, counts } = runWholeEvidence(carrier);
   const onModulated = modulated && runEvidenceSuite(modulated, STREAM_TESTS.modulated);
   const reports = onModulated ? [onCarrier, onModulated] : [onCarrier];
   const verdict = gate(...reports);
@@ -57,7 +57,7 @@ export function gatherEvidence(carrier: Uint8Array, modulated: Uint8Array | null
     carrier: onCarrier,
     modulated: onModulated,
     gate: verdict,
-    counts: countLags(carrier),
+    counts,
   };
 }
 

@@ -126,7 +126,7 @@ export function generateKey(
 }
 
 /**
- * Returns the first 2^20 bits of a separate stream, drawn after sixteen reseeds, for assessment with other tools. With modulation
+ * Returns the first 2^20 bits of a separate stream, drawn after nine reseeds, for assessment with other tools. With modulation
  * `none`, these are the bits that the suite judges. No key is cut from this stream. The caller MUST wipe the bits.
  */
 export function sampleStream(generator: Generator, modulation: ModulationType): Buffer {
@@ -154,7 +154,7 @@ function drawPhases(generator: Generator, modulation: ModulationType): Modulator
 }
 
 /**
- * Opens a stream and judges its first 2^20 bits, which are not part of the key: drawn after sixteen reseeds, of which the
+ * Opens a stream and judges its first 2^20 bits, which are not part of the key: drawn after nine reseeds, of which the
  * last is that of the key. The phases follow, then the key. A failing stream is dropped whole. Two in a row latch the
  * process. The generator counts each verdict at once, so that a failure is not lost if no second stream can be drawn.
  */

@@ -1,23 +1,26 @@
 /**
- * Samples of a generator: 2^20 bits with requests like those of keys, in segments of at most 2^16 bits after a reseed each.
- * So no path draws more than `MAX_BITS_PER_RESEED` (`seeded-drbg.ts`).
+ * Samples of a generator: 2^20 bits with requests like those of keys, in segments after a reseed each, so that no path draws
+ * more than `MAX_BITS_PER_RESEED` (`seeded-drbg.ts`).
  */
 import { wipe } from '../bytes.ts';
 import { PHASES_BYTES } from '../modulation/index.ts';
+import { MAX_BITS_PER_RESEED } from './seeded-drbg.ts';
 
 /** Length in bits of a sample. */
 export const SAMPLE_BITS = 2 ** 20;
 
-/** Bits of a sample between two reseeds, so that the phases and the key fit into the limit behind the last of them. */
-const SEGMENT_BITS = 2 ** 16;
-
-const SEGMENTS = SAMPLE_BITS / SEGMENT_BITS;
+/** Bits of a stream's sample after each reseed. Behind the last of them the phases and the key stay below the limit. */
+const SEGMENTS: readonly number[] = [
+  ...Array.from({ length: 7 }, () => MAX_BITS_PER_RESEED),
+  MAX_BITS_PER_RESEED / 2,
+  MAX_BITS_PER_RESEED / 2,
+];
 
 /**
- * Requests of a key's length at the start of each segment of a stream's sample: 48 in all. If the first 8 bytes of each are
- * equal, the gate fails (p below 10^-20 in 180 of 180 samples).
+ * Requests of a key's length at the start of each segment of a stream's sample: 36 in all. If the first 8 bytes of each are
+ * equal, the gate fails (p below 10^-12 in 180 of 180 samples).
  */
-const SHORT_REQUESTS = 3;
+const SHORT_REQUESTS = 4;
 
 /**
  * Keys of each length at the start of a sample between keys. The gate fails if the first 4 bytes are equal in all of them,
@@ -37,7 +40,7 @@ interface Drawing {
 }
 
 /**
- * Draws a sample of one stream in 16 segments, after a reseed each: three requests of `keyBytes`, the length of a key's
+ * Draws a sample of one stream in nine segments, after a reseed each: four requests of `keyBytes`, the length of a key's
  * requests, and one for the rest. A key is the start of a request, and long requests have few starts. `reseed` is told
  * which segment follows. The caller MUST wipe the sample.
  */
@@ -47,10 +50,10 @@ export function sampleOfStream(
   reseed: (segment: 'last' | 'earlier') => void,
 ): Buffer<ArrayBuffer> {
   return drawSample(generator, (drawing) => {
-    for (let left = SEGMENTS; left > 0; left--) {
-      reseed(left === 1 ? 'last' : 'earlier');
-      for (let i = 0; i < SHORT_REQUESTS; i++) drawing.draw(keyBytes);
-      drawing.draw(SEGMENT_BITS / 8 - SHORT_REQUESTS * keyBytes);
+    for (const [i, bits] of SEGMENTS.entries()) {
+      reseed(i === SEGMENTS.length - 1 ? 'last' : 'earlier');
+      for (let request = 0; request < SHORT_REQUESTS; request++) drawing.draw(keyBytes);
+      drawing.draw(bits / 8 - SHORT_REQUESTS * keyBytes);
     }
   });
 }
@@ -70,7 +73,7 @@ export function sampleOfKeys(generator: Sampled, reseed: () => void): Buffer<Arr
     }
     while (drawing.leftBytes > 0) {
       reseed();
-      drawing.draw(Math.min(SEGMENT_BITS / 8, drawing.leftBytes));
+      drawing.draw(Math.min(MAX_BITS_PER_RESEED / 8, drawing.leftBytes));
     }
   });
 }

@@ -2,13 +2,13 @@
  * Startup tests: known answers of every stage before the first key (SP 800-90A §11.3), and the suite on
  * a live stream without modulation, because modulation could hide a broken carrier.
  */
-import { countLags, gate } from '#sp800-22';
+import { gate } from '#sp800-22';
 import { wipe } from '../bytes.ts';
 import { drbgSelfTest } from '../drbg/index.ts';
 import { modulationSelfTest } from '../modulation/index.ts';
 import { proofSelfTest } from '../proof/index.ts';
 import { algorithmSelfTest } from './algorithm-self-test.ts';
-import { runEvidenceSuite, type SampleVerdict } from './evidence-suite.ts';
+import { runWholeEvidence, type SampleVerdict } from './evidence-suite.ts';
 import type { Generator } from './generator.ts';
 import { gateDefect } from './latch.ts';
 import { type SelfTestResult, suiteSelfTest } from './suite-self-test.ts';
@@ -69,7 +69,8 @@ export function screenLiveCarrier(generator: Generator): void {
 /** Judges a sample by the whole suite, and always wipes it. */
 export function judgeSample(sample: Uint8Array): SampleVerdict {
   try {
-    return { gate: gate(runEvidenceSuite(sample)), counts: countLags(sample) };
+    const { report, counts } = runWholeEvidence(sample);
+    return { gate: gate(report), counts };
   } finally {
     wipe(sample);
   }

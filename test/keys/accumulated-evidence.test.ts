@@ -1,7 +1,7 @@
 /** Evidence over many samples: its limits by definition, and small defects that every single sample hides. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { countLags, LAGS, type LagCounts } from '#sp800-22';
+import { LAGS, type LagCounts, runPackedSuite } from '#sp800-22';
 import {
   ACCUMULATED_LIMIT,
   ACCUMULATED_TESTS,
@@ -17,6 +17,10 @@ import { correlated, defectiveSample, moreOnes, type SmallDefect } from './small
 import { Noise } from './weak-sources.ts';
 
 const BITS = 2 ** 20;
+
+function countsOf(sample: Uint8Array): LagCounts {
+  return runPackedSuite(sample, { only: [], lags: true }).lags ?? assert.fail('no counts');
+}
 
 /** Counts of a sample with as many ones and differences as a sound one has on average, but for the ones given. */
 function withOnes(ones: number): LagCounts {
@@ -74,13 +78,13 @@ describe('evidence over many samples', () => {
   });
 
   it('reports nothing of sound samples', () => {
-    const sound = (seed: number) => countLags(defectiveSample(seed, () => {}));
+    const sound = (seed: number) => countsOf(defectiveSample(seed, () => {}));
     assert.deepEqual(reportedUntilDefect(sound, 300), []);
   });
 
   it('leaves one sample to the gate, however bad it is, and forgets it', () => {
     const evidence = new AccumulatedEvidence();
-    const bad = countLags(Buffer.alloc(2 ** 17, 0x55));
+    const bad = countsOf(Buffer.alloc(2 ** 17, 0x55));
     const good = withOnes(BITS / 2);
     assert.deepEqual(evidence.add(bad), []);
     for (let i = 0; i < 2_000; i++) assert.deepEqual(evidence.add(good), []);
@@ -121,7 +125,7 @@ const SMALL: readonly [name: string, defect: SmallDefect, test: string, samples:
 describe('a small defect that samples hide', () => {
   for (const [name, defect, test, most] of SMALL) {
     it(`is found within ${most} samples: ${name}`, () => {
-      const sample = (seed: number) => countLags(defectiveSample(seed, defect));
+      const sample = (seed: number) => countsOf(defectiveSample(seed, defect));
       const reported = reportedUntilDefect(sample, most);
       const found = reported.at(-1) ?? assert.fail('nothing was reported');
       assert.deepEqual([found.test, found.isDefect], [test, true]);

@@ -326,7 +326,7 @@ describe('generate with a defective generator', () => {
       if (reseeds > SCREEN_RESEEDS + 4_096) bias(output);
     });
     const generator = fakeGenerator(drbg);
-    const sampled = () => drbg.requests.filter((length) => length === SEGMENT_BYTES).length / 15;
+    const sampled = () => drbg.requests.filter((length) => length === SEGMENT_BYTES).length / 7;
     for (let i = 0; i < 4_096; i++) {
       assert.equal(generator.isSampleDue, false);
       generator.reseed('os');

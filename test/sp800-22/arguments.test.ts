@@ -82,7 +82,6 @@ const TABLE: Readonly<Record<string, Callee>> = {
     args: [suite.kernelModule()],
     takes: [{ accepts: (value) => value === null }],
   },
-  countLags: { call: suite.countLags, args: [BYTES], takes: [bytes] },
   kernelBuild: { call: suite.kernelBuild, args: [], takes: [] },
   kernelModule: { call: suite.kernelModule, args: [], takes: [] },
   ready: {

@@ -109,22 +109,22 @@ export function parts(given: Partial<GeneratorParts>): GeneratorParts {
 }
 
 /** Longest request for a sample: a segment. */
-export const SEGMENT_BYTES = 8_192;
+export const SEGMENT_BYTES = 16_384;
 
 /** Requests to a DRBG for a sample between keys, and the number of its reseeds. */
-export const SCREEN_RESEEDS = 64 + 16;
+export const SCREEN_RESEEDS = 64 + 8;
 export const SCREEN_REQUESTS = [
   ...Array.from({ length: 16 }, () => [64, 16, 32, 24, 64, 32, 16, 24]).flat(),
-  ...Array.from({ length: 15 }, () => SEGMENT_BYTES),
+  ...Array.from({ length: 7 }, () => SEGMENT_BYTES),
   SEGMENT_BYTES - 32 * (16 + 32 + 24),
 ];
 
 /** Reseeds for the sample of a stream, and the requests for one whose keys are cut by requests of this length. */
-export const SAMPLE_RESEEDS = 16;
+export const SAMPLE_RESEEDS = 9;
 export const sampleRequests = (keyBytes: number) =>
-  Array.from({ length: SAMPLE_RESEEDS }, () => [
-    ...[keyBytes, keyBytes, keyBytes],
-    SEGMENT_BYTES - 3 * keyBytes,
+  Array.from({ length: SAMPLE_RESEEDS }, (_, i) => [
+    ...[keyBytes, keyBytes, keyBytes, keyBytes],
+    (i < 7 ? SEGMENT_BYTES : SEGMENT_BYTES / 2) - 4 * keyBytes,
   ]).flat();
 
 export function fakeGenerator(drbg: BitGenerator, osCredit = 256, extraCredit = 0): Generator {

@@ -19,7 +19,7 @@ export {
   TWISTS_SIZE,
 } from './dft-memory';
 export { countOnesAndRuns, sumOfBlocks } from './frequency';
-export { ingest, wipe } from './input';
+export { ingest, wipe, wipeWithoutScratch } from './input';
 export { countLags } from './lags';
 export { countComplexities } from './linear-complexity';
 export { classifyLongestRuns } from './longest-run';

@@ -50,8 +50,16 @@ function shiftDown(end: usize, offset: u64): void {
  * remain, which hold constants of the tests.
  */
 export function wipe(n: i32): void {
-  memory.fill(RESULTS, 0, SCAN_END - RESULTS);
   memory.fill(PATTERNS, 0, COMPLEXITY_END - PATTERNS);
   memory.fill(DFT_SCRATCH, 0, DFT_SCRATCH_END - DFT_SCRATCH);
+  wipeWithoutScratch(n);
+}
+
+/**
+ * Does the same after kernels that use no scratch memory: those of ones and runs, walk, longest runs and lags. The rest of
+ * it is thirty times as large as a sequence of 2^20 bits.
+ */
+export function wipeWithoutScratch(n: i32): void {
+  memory.fill(RESULTS, 0, SCAN_END - RESULTS);
   memory.fill(INPUT, 0, (<usize>(n + 7) >> 3) + INPUT_PAD);
 }

@@ -46,11 +46,11 @@ export const HIGH_PEAKS: usize = PEAK_LIST + 4 * PEAK_LIST_LIMIT;
  */
 export const COMPLEXITIES: usize = HIGH_PEAKS + 8 * PEAK_LIST_LIMIT;
 
-/** lags.ts: u32 ones, then u32 pairs of different bits for each of twelve lags. */
+/** lags.ts: u32 pairs of different bits, eight. */
 export const LAG_COUNTS: usize = RESULTS + 0x600;
 
 // A mistake in the addresses above is a compile-time error.
-if (COMPLEXITIES + 4 * 18 > LAG_COUNTS || LAG_COUNTS + 4 * 13 > RESULTS_END) ERROR('results need more memory than they have');
+if (COMPLEXITIES + 4 * 18 > LAG_COUNTS || LAG_COUNTS + 4 * 8 > RESULTS_END) ERROR('results need more memory than they have');
 
 /** rank.ts: four matrices of 32 rows, interleaved. */
 export const RANK: usize = 0x18000;

@@ -18,7 +18,6 @@ export { LAGS, type LagCounts } from './lags.ts';
 export { type PValueReport, PValueTally, type RowCounts } from './p-value-tally.ts';
 export {
   adoptKernelModule,
-  countLags,
   KERNEL_MAXIMUM_BITS,
   KERNELS_SHA256,
   kernelBuild,

@@ -3,8 +3,8 @@
  * of SP 800-22.
  */
 
-/** Distances of the pairs: within a byte, and those of words and of a block of AES. */
-export const LAGS = [1, 2, 3, 4, 5, 6, 7, 8, 16, 32, 64, 128] as const;
+/** Distances of the pairs: neighbours, those of bytes and words, and of a block of AES. */
+export const LAGS = [1, 2, 3, 4, 8, 16, 32, 64, 128] as const;
 
 export interface LagCounts {
   /** Length of the sequence in bits. */

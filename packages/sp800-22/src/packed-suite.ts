@@ -20,7 +20,6 @@ import {
   obtainBuild,
 } from './kernels/module.ts';
 import { SuiteKernels } from './kernels/suite.ts';
-import { type LagCounts, lagCounts } from './lags.ts';
 import { platform } from './platform.ts';
 import { runSuite, SUITE_OPTIONS, type SuiteOptions, type SuiteReport } from './suite.ts';
 
@@ -132,16 +131,4 @@ export function runPackedSuite(bytes: Uint8Array, options: PackedSuiteOptions = 
   const suite = n <= KERNEL_MAXIMUM_BITS ? kernels()?.suite : undefined;
   const sequence = { bytes, n, offsetBits };
   return suite?.run(sequence, others) ?? withUnpacked(sequence, (plain) => runSuite(plain, others));
-}
-
-/**
- * Counts the ones of a sequence of packed bits, and the pairs of bits that differ at each of `LAGS`. Neither changes nor
- * keeps the bytes, and zeroes the kernels' memory afterwards. Throws `TypeError` unless `bytes` is a `Uint8Array`, and
- * `KernelsError` if the kernels are not built.
- */
-export function countLags(bytes: Uint8Array): LagCounts {
-  assertUint8Array('bytes', bytes);
-  const sequence = { bytes, n: 8 * bytes.length, offsetBits: 0 };
-  const suite = sequence.n <= KERNEL_MAXIMUM_BITS ? kernels()?.suite : undefined;
-  return suite?.lagCounts(sequence) ?? withUnpacked(sequence, lagCounts);
 }

@@ -19,6 +19,7 @@ import { TEST_NAMES, type TestName } from './catalogue.ts';
 import { CONSTANTS, type Constants } from './constants.ts';
 import type { TestDefinition } from './definition.ts';
 import { grouped } from './grouped.ts';
+import { type LagCounts, lagCounts } from './lags.ts';
 import type { SuiteParameters, TestParameters, TestSettings } from './parameters.ts';
 import { ALPHA, testLevelP } from './pass-rule.ts';
 import { resolveParameters } from './resolve-parameters.ts';
@@ -110,6 +111,8 @@ export interface SuiteReport {
   readonly supplements?: readonly SupplementOutcome[];
   /** Only if it was requested and the sequence has a window. */
   readonly scan?: Scan;
+  /** Only if it was requested and the sequence has a bit. */
+  readonly lags?: LagCounts;
 }
 
 /** Returns the shortest sequence, in bits, to which a test applies. */
@@ -140,6 +143,8 @@ export interface SuiteOptions {
   readonly supplements?: readonly SupplementName[] | 'all';
   /** Looks for a piece of another source within the sequence. Default: false. */
   readonly scan?: boolean;
+  /** Counts the ones, and the pairs that differ at each of `LAGS`, which add up over sequences. Default: false. */
+  readonly lags?: boolean;
 }
 
 /** What the suite accepts as options. */
@@ -153,6 +158,7 @@ export const SUITE_OPTIONS: Members<SuiteOptions> = {
     else assertNames(name, value, SUPPLEMENT_NAMES);
   },
   scan: flag,
+  lags: flag,
 };
 
 /** Throws `TypeError` unless `value` is a report on one sequence. */
@@ -174,7 +180,8 @@ export function runSuite(bits: Uint8Array, options: SuiteOptions = {}): SuiteRep
     SUITE[name].run(bits, settings),
   );
   const complete = withSupplements(report, options, (name) => runSupplement(name, bits));
-  return withScan(complete, options, () => scanBits(bits));
+  const scanned = withScan(complete, options, () => scanBits(bits));
+  return withLags(scanned, options, () => lagCounts(bits));
 }
 
 /** Adds the scan to a report, if it is requested. `count` counts for it. */
@@ -185,6 +192,15 @@ export function withScan(
 ): SuiteReport {
   const result = scan ? judgeScan(report.bits, count()) : undefined;
   return result ? { ...report, scan: result } : report;
+}
+
+/** Adds the counts at short distances to a report, if they are requested. */
+export function withLags(
+  report: SuiteReport,
+  { lags = false }: SuiteOptions,
+  count: () => LagCounts,
+): SuiteReport {
+  return lags && report.bits > 0 ? { ...report, lags: count() } : report;
 }
 
 /** Adds the supplements to a report, if any are requested. `run` computes one of them. */

@@ -218,7 +218,7 @@ export const NistReport = Type.Unsafe<NistReportBody>(
     {
       title: 'NistReport',
       description:
-        "Full SP 800-22 report on 2^20 bits of the generator's output before modulation: sixteen segments after a reseed each, of which the last reseed is that of this key. The service stores only the p-values.",
+        "Full SP 800-22 report on 2^20 bits of the generator's output before modulation: nine segments after a reseed each, of which the last reseed is that of this key. The service stores only the p-values.",
     },
   ),
 );

@@ -1,5 +1,6 @@
 /** The kernels' counts of one sequence, which the tests in ../tests/ judge. The tests import this file, and it none of them. */
 import { type PackedSequence, withUnpacked } from '../bits.ts';
+import { LAGS, type LagCounts } from '../lags.ts';
 import { MEASURES, type ScanCounts, WINDOW_BITS, windowsByLength } from '../source-rule/scan.ts';
 import { countPatterns, reversed } from '../tests/pattern-counts.ts';
 import { measurePeaks, type Peak, type Peaks } from '../tests/peaks.ts';
@@ -165,6 +166,15 @@ export class KernelCounts {
     const blocks = this.#kernels.u32('COMPLEXITIES', K_OF_COUNTS.length);
     // The kernel counts k = M − 2L.
     return K_OF_COUNTS.map((k, i) => [(M - k) / 2, blocks[i]] as const).filter(([, n]) => n > 0);
+  }
+
+  /** Counts ones, and the pairs that differ at each of `LAGS`. */
+  lags(): LagCounts {
+    const { ones, V_n } = this.onesAndRuns;
+    this.#kernels.exports.countLags(this.n);
+    const further = this.#kernels.u32('LAG_COUNTS', LAGS.length - 1);
+    // A run ends where a bit differs from the next.
+    return { bits: this.n, ones, differences: [V_n - 1, ...further] };
   }
 
   /** Returns what `scanBits` returns. */

@@ -66,6 +66,7 @@ interface KernelExports extends Readonly<Record<AddressName, WebAssembly.Global>
   readonly TWISTS_SIZE: WebAssembly.Global;
   ingest(n: number, offsetBits: number): void;
   wipe(n: number): void;
+  wipeWithoutScratch(n: number): void;
   countOnesAndRuns(n: number): void;
   sumOfBlocks(n: number, M: number): number;
   findExtremes(n: number): void;
@@ -154,9 +155,10 @@ export class KernelModule {
     this.exports.ingest(n, offsetBits & 7);
   }
 
-  /** Zeroes everything that `load` of `n` bits and the kernels left in memory. */
-  wipe(n: number): void {
-    this.exports.wipe(n);
+  /** Zeroes everything that `load` of `n` bits and the kernels left in memory: without `hasScratch`, only kernels that use none. */
+  wipe(n: number, hasScratch = true): void {
+    if (hasScratch) this.exports.wipe(n);
+    else this.exports.wipeWithoutScratch(n);
   }
 
   /** The first `length` bytes of the sequence, the lowest bit of each first. */

@@ -5,12 +5,13 @@
  */
 
 import type { PackedSequence } from '../bits.ts';
-import { LAGS, type LagCounts } from '../lags.ts';
+import type { TestName } from '../catalogue.ts';
 import {
   runTests,
   SUITE,
   type SuiteOptions,
   type SuiteReport,
+  withLags,
   withScan,
   withSupplements,
 } from '../suite.ts';
@@ -18,6 +19,21 @@ import { SUPPLEMENTS } from '../supplements/supplements.ts';
 import { KernelCounts } from './counts.ts';
 import { DftKernel } from './dft.ts';
 import type { KernelModule } from './module.ts';
+
+/** Tests whose kernels use no scratch memory. */
+const WITHOUT_SCRATCH: readonly TestName[] = [
+  'frequency',
+  'block_frequency',
+  'cumulative_sums',
+  'runs',
+  'longest_run',
+];
+
+/** Reports whether a run may use scratch memory of the kernels. */
+function hasScratch({ only, supplements = [], scan = false }: SuiteOptions): boolean {
+  const isLight = only?.every((name) => WITHOUT_SCRATCH.includes(name)) ?? false;
+  return !isLight || supplements.length > 0 || scan;
+}
 
 /** The kernels and their memory. */
 export class SuiteKernels {
@@ -38,21 +54,10 @@ export class SuiteKernels {
       const counts = new KernelCounts(this.#module, sequence, () => this.#dftFor(n), withPeaks);
       const report = runTests(n, options, (name, settings) => SUITE[name].count(counts, settings));
       const complete = withSupplements(report, options, (name) => SUPPLEMENTS[name].count(counts));
-      return withScan(complete, options, () => counts.scan());
+      const scanned = withScan(complete, options, () => counts.scan());
+      return withLags(scanned, options, () => counts.lags());
     } finally {
-      this.#module.wipe(n);
-    }
-  }
-
-  /** Counts ones, and the pairs that differ at each lag. Leaves nothing of the sequence in memory. */
-  lagCounts({ bytes, n, offsetBits }: PackedSequence): LagCounts {
-    this.#module.load(bytes, n, offsetBits);
-    try {
-      this.#module.exports.countLags(n);
-      const [ones, ...differences] = this.#module.u32('LAG_COUNTS', 1 + LAGS.length);
-      return { bits: n, ones, differences };
-    } finally {
-      this.#module.wipe(n);
+      this.#module.wipe(n, hasScratch(options));
     }
   }
 
