@@ -14,8 +14,11 @@ const PROGRAM = resolve(import.meta.dirname, '../packages/agent/src/bin.ts');
 /** The last core: the load generator and the service have the others. */
 const CORE = '1';
 
-/** Keys that the pool holds before a round. */
+/** Keys of a full pool. The agent refills it once three quarters are left. */
 export const POOL = 1_000;
+
+/** Keys that the pool holds before a round. */
+export const READY = 0.75 * POOL;
 
 interface AgentOptions {
   readonly folder: string;
@@ -84,11 +87,11 @@ export class AgentProcess {
     await ended;
   }
 
-  /** Resolves once the pool holds `POOL` keys. */
+  /** Resolves once the pool holds `READY` keys. */
   async isFilled(): Promise<void> {
     for (;;) {
       const { text } = await this.#get('status');
-      if (JSON.parse(text).stored_key_count >= POOL * 0.95) return;
+      if (JSON.parse(text).stored_key_count >= READY) return;
       await delay(200);
     }
   }
