@@ -15,7 +15,7 @@ const PROGRAM = resolve(import.meta.dirname, '../packages/agent/src/bin.ts');
 const CORE = '1';
 
 /** Keys of a full pool. The agent refills it once three quarters are left. */
-export const POOL = 1_000;
+const POOL = 1_000;
 
 /** Keys that the pool holds before a round. */
 export const READY = 0.75 * POOL;
