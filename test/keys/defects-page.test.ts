@@ -63,7 +63,7 @@ function assertManyKeys(rows: readonly string[][]): void {
 }
 
 /** Causes of a latch, in the order of the page. */
-const CAUSES = ['screen', 'gate', 'key_test', 'repeated_key'];
+const CAUSES = ['screen', 'gate', 'accumulated', 'key_test', 'repeated_key'];
 
 /** Returns the causes that stopped the runs in which the defect began later, or `nothing`. */
 function stoppedBy(rows: readonly string[][], name: string): string {
