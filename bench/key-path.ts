@@ -127,8 +127,8 @@ function generationWorks(modules: Modules): [string, () => void][] {
     ['    seed material, with its draw', () => wipe(gatherSeed(os, []).entropyInput)],
     ['    derivation function', () => wipe(blockCipherDf(seed, additional))],
     ['    reseed of the DRBG', () => drbg.reseed(seed, additional)],
-    ['  phases: request of 64 bytes', () => wipe(generator.request(64))],
-    ['  carrier: request of 32 bytes', () => wipe(generator.request(32))],
+    ['  phases: request of 64 bytes', () => wipe(drbg.generate(64))],
+    ['  carrier: request of 32 bytes', () => wipe(drbg.generate(32))],
     [
       '  modulation',
       () => {

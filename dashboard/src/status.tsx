@@ -49,7 +49,8 @@ const CHECKS: Readonly<Record<string, readonly [title: string, text: string]>> =
 const CAUSES: Readonly<Record<NonNullable<Health['latch']>['cause'], string>> = {
   self_test: 'a self-test of the generator or of the statistical tests failed',
   gate: 'two streams in a row, or three of about 1,000, failed the gate of the statistical tests',
-  accumulated: 'samples of its output, each of which passed, add up to a small bias or correlation',
+  accumulated:
+    'samples of its output add up to a bias or correlation, although each of them may pass',
   screen: 'a sample of its output is clearly biased',
   key_test: 'a key failed one of the exact tests that every key must pass',
   repeated_key: 'a new key repeats one in the ledger, or a part of a recent one',

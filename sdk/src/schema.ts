@@ -1354,7 +1354,7 @@ export interface components {
          */
         Latch: {
             /**
-             * @description what showed the defect: a self-test, failures of the gate (two in a row, or three within about 1,000 verdicts), a biased sample, an exact test of a key, a repeated key or word, or an altered key
+             * @description what showed the defect: a self-test, failures of the gate (two in a row, or three within about 1,000 verdicts), a small bias or correlation over many samples, a biased sample, an exact test of a key, a repeated key or word, or an altered key
              * @enum {string}
              */
             cause: "self_test" | "gate" | "accumulated" | "screen" | "key_test" | "repeated_key" | "altered_key";

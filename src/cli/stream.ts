@@ -11,7 +11,7 @@ import type { CliContext } from './context.ts';
 const HELP = `
 Without --bits the stream ends when its reader closes the pipe, or with Ctrl-C or SIGTERM. The exit code is then 0.
 
-Each 2^20 bits are the sample of one stream, after a separate reseed. They are drawn like the sample that the
+Each 2^20 bits are the sample of one stream, after nine reseeds. They are drawn like the sample that the
 statistical suite judges for a validated key: from the generator, before modulation. They contain no key.
 
 --modulation applies a modulation to this output. Do not judge the generator by the result: phase and amplitude hide a

@@ -1,8 +1,8 @@
 /**
  * Evidence that adds up over the samples of one generator: what no single sample can show.
  *
- * A share of ones of 0.501 moves the ones of a sample by two standard deviations, and every sound gate lets that pass, for
- * ever. Over many samples it grows. For the ones, and for the pairs of bits at each of `LAGS`, a sound sample of n bits is
+ * A share of ones of 0.501 moves the ones of a sample by two standard deviations, and a gate with few false alarms lets
+ * nearly all of them pass, for ever. Over many samples it grows. For the ones, and for the pairs of bits at each of `LAGS`, a sound sample of n bits is
  * binomial with probability 1/2. Against a deviation d of that probability, the likelihood ratio of a sample with k of n,
  *
  *     L = (1 + 2d)^k · (1 − 2d)^(n − k),

@@ -182,10 +182,9 @@ function judgedStream(
     modulator = drawPhases(generator, order.modulation);
     const found = testSample(sample, modulator, order.modulation);
     const { summary: evidence, screen, carrier, modulated, gate } = found;
-    passed = found.passed;
     tally.streams += 1;
     generator.judged(found, 'streams of validated keys');
-    if (!passed) {
+    if (!found.passed) {
       if (attempt < MAX_STREAMS) return null;
       throw latched(generator, gateDefect(gate, 'streams of validated keys'));
     }
@@ -194,6 +193,7 @@ function judgedStream(
     const report = order.report
       ? { carrier, modulated, gate, definition, streamsJudged: attempt }
       : null;
+    passed = true;
     return { modulator, credit, nextWord: SAMPLE_WORDS, screen, evidence, report };
   } finally {
     wipe(sample);

@@ -198,7 +198,6 @@ export class Generator {
    * source is not open, `AppError('entropy_unavailable')` if a required source fails or after a latch.
    */
   reseed(source: SourceName): Credit {
-    this.#refuseWhenLatched();
     const named = this.#extras.get(source);
     if (source !== 'os' && !named) {
       throw new RangeError(`"source" expected one of the opened sources, got ${source}`);
@@ -256,13 +255,13 @@ export class Generator {
    */
   judged({ gate, counts }: SampleVerdict, judged: Judged): void {
     const passed = gate.verdict === 'PASS';
-    if (!passed) this.#onWarning?.({ failedVerdict: failedVerdict(gate, judged) });
     const full = [this.#tally, this.#latch.tally].map((tally) => tally.count(passed));
+    const added = this.#accumulated.add(counts);
     if (full.includes(true)) this.latch(tallyDefect(gate, judged));
-    for (const accumulated of this.#accumulated.add(counts)) {
-      if (accumulated.isDefect) this.latch(accumulatedDefect(accumulated));
-      else this.#onWarning?.({ accumulated });
-    }
+    for (const one of added) if (one.isDefect) this.latch(accumulatedDefect(one));
+    // Last: what fails here changes no count.
+    if (!passed) this.#onWarning?.({ failedVerdict: failedVerdict(gate, judged) });
+    for (const accumulated of added) if (!accumulated.isDefect) this.#onWarning?.({ accumulated });
   }
 
   status(): GeneratorStatus {
@@ -320,6 +319,7 @@ export class Generator {
   }
 
   #mixIn(required: readonly EntropySource[], optional: readonly EntropySource[]): Credit {
+    this.#refuseWhenLatched();
     const seed = gatherSeed(this.#os, required, optional);
     this.#drbg.reseed(seed);
     return { ...seed.credit, sources: seed.sources, jobId: seed.jobId };

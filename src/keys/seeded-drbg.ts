@@ -59,7 +59,8 @@ export class SeededDrbg {
    */
   generate(lengthBytes: number): Buffer {
     const lengthBits = 8 * lengthBytes;
-    if (lengthBits > this.#bitsLeft) {
+    // Also refuses what is no number.
+    if (!(lengthBits <= this.#bitsLeft)) {
       throw new RangeError(
         `"lengthBytes" expected at most ${this.#bitsLeft / 8} before the next reseed, got ${lengthBytes}`,
       );

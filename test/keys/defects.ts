@@ -366,7 +366,7 @@ export const DEFECTS: readonly Defect[] = [
       'halves-equal',
       'the two halves of a request of 32 bytes are equal',
       () => halvesEqual,
-      '36 repeated blocks among 8,192 are too few for one sample.',
+      '45 repeated blocks among 8,192 are too few for one sample.',
     ),
     sight: 'key',
   },
@@ -398,7 +398,7 @@ export const DEFECTS: readonly Defect[] = [
     'rc4',
     'RC4 with a new key for each request',
     freshRc4,
-    'Its strong biases are in the first bytes of a request. A sample has 45 requests, too few to show them.',
+    'Its strong biases are in the first bytes of a request. A sample has 54 requests, too few to show them.',
   ),
   blind(
     'known-seed',

@@ -5,6 +5,7 @@ import { openOsSource } from '../../src/entropy/sources/os.ts';
 import { gatherEvidence } from '../../src/keys/evidence.ts';
 import { generateKey, sampleStream } from '../../src/keys/generate.ts';
 import { entropyUnavailable, Generator } from '../../src/keys/generator.ts';
+import { Latch } from '../../src/keys/latch.ts';
 import type { KeyOrder } from '../../src/keys/order.ts';
 import { screenLiveCarrier } from '../../src/keys/self-test.ts';
 import { MODULATION_TYPES, Modulator } from '../../src/modulation/index.ts';
@@ -22,6 +23,7 @@ import {
   SEGMENT_BYTES,
   STAGED,
   sampleRequests,
+  sampleVerdict,
 } from '../support/fakes.ts';
 
 const tally = () => ({ streams: 0, streamsPassed: 0 });
@@ -478,6 +480,30 @@ describe('generate with a defective generator', () => {
     assert.throws(() => generator.reseed('os'), unavailable);
     generator.latch({ ...STAGED, test: 'runs' });
     assert.deepEqual(generator.latched, STAGED);
+  });
+
+  it('draws no sample after another thread latched, and says that no key can be made', () => {
+    const latch = Latch.forThreads(2);
+    const generator = new Generator(parts({ latch: new Latch(latch.memory) }));
+    generator.takeScreen();
+    latch.set(STAGED);
+    const wish = order({ withEvidence: true });
+    assert.throws(() => generateKey(generator, keyring, wish, tally()), unavailable);
+    assert.throws(() => sampleStream(generator, 'none'), unavailable);
+  });
+
+  it('says so, too, if the verdict on a first stream latches', () => {
+    const drbg = new RecordingDrbg((output, reseeds) => {
+      if (reseeds > SCREEN_RESEEDS && output.length > 64) output.fill(0x55);
+    });
+    const generator = fakeGenerator(drbg);
+    // Two failures of before: the third fills the tally.
+    for (let i = 0; i < 2; i++) generator.judged(sampleVerdict(false), 'streams of validated keys');
+    const counts = tally();
+    const wish = order({ withEvidence: true });
+    assert.throws(() => generateKey(generator, keyring, wish, counts), unavailable);
+    assert.deepEqual(counts, { streams: 1, streamsPassed: 0 });
+    assert.match(generator.latched?.detail ?? '', /third failure/);
   });
 
   it('latches at startup if the bare carrier fails the suite twice, but not once', () => {

@@ -70,6 +70,7 @@ export class RecordingDrbg implements BitGenerator {
   }
 
   reseed(entropyInput: Uint8Array, additionalInput?: Uint8Array): void {
+    if (this.destroyed) throw new Error('the generator was destroyed');
     this.reseeds += 1;
     this.seeds.push(entropyInput);
     this.additionalInputs.push(Buffer.from(additionalInput ?? []).toString('hex'));
@@ -77,6 +78,7 @@ export class RecordingDrbg implements BitGenerator {
   }
 
   generate(lengthBytes: number): Buffer {
+    if (this.destroyed) throw new Error('the generator was destroyed');
     const output = this.#drbg.generate(lengthBytes);
     this.#alter(output, this.reseeds);
     this.requests.push(lengthBytes);
@@ -123,8 +125,8 @@ export const SCREEN_REQUESTS = [
 export const SAMPLE_RESEEDS = 9;
 export const sampleRequests = (keyBytes: number) =>
   Array.from({ length: SAMPLE_RESEEDS }, (_, i) => [
-    ...[keyBytes, keyBytes, keyBytes, keyBytes],
-    (i < 7 ? SEGMENT_BYTES : SEGMENT_BYTES / 2) - 4 * keyBytes,
+    ...[keyBytes, keyBytes, keyBytes, keyBytes, keyBytes],
+    (i < 7 ? SEGMENT_BYTES : SEGMENT_BYTES / 2) - 5 * keyBytes,
   ]).flat();
 
 export function fakeGenerator(drbg: BitGenerator, osCredit = 256, extraCredit = 0): Generator {

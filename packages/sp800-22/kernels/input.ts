@@ -57,7 +57,7 @@ export function wipe(n: i32): void {
 
 /**
  * Does the same after kernels that use no scratch memory: those of ones and runs, walk, longest runs and lags. The rest of
- * it is thirty times as large as a sequence of 2^20 bits.
+ * it is seventeen times as large as a sequence of 2^20 bits.
  */
 export function wipeWithoutScratch(n: i32): void {
   memory.fill(RESULTS, 0, SCAN_END - RESULTS);

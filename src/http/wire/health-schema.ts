@@ -19,7 +19,7 @@ export const HealthResult = Type.Object(
           cause: oneOf(
             Object.keys(LATCH_TESTS) as LatchCause[],
             'string',
-            'what showed the defect: a self-test, failures of the gate (two in a row, or three within about 1,000 verdicts), a biased sample, an exact test of a key, a repeated key or word, or an altered key',
+            'what showed the defect: a self-test, failures of the gate (two in a row, or three within about 1,000 verdicts), a small bias or correlation over many samples, a biased sample, an exact test of a key, a repeated key or word, or an altered key',
           ),
           test: Type.String({ description: 'the test that showed it' }),
         },

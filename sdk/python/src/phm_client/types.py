@@ -663,7 +663,9 @@ class Randomness(Answer):
 class Latch:
     """Reason why the process generates no more keys until a restart."""
 
-    cause: Literal["self_test", "gate", "screen", "key_test", "repeated_key", "altered_key"]
+    cause: Literal[
+        "self_test", "gate", "accumulated", "screen", "key_test", "repeated_key", "altered_key"
+    ]
     test: str
 
 
