@@ -75,10 +75,10 @@ function generate(changes: Partial<KeyOrder>, drbg = new RecordingDrbg()) {
 
 describe('the digest of the evidence', () => {
   it('follows from a nist_report alone', () => {
-    let inapplicable = 0;
     for (const modulation of ['phase', 'none'] as const) {
-      for (const mask of [0, 1, 2, 3]) {
-        // Other bits, so other streams.
+      let inapplicable = 0;
+      // Other bits, so other streams; the excursions tests do not apply to four in ten.
+      for (let mask = 0; mask < 4 || (inapplicable === 0 && mask < 30); mask++) {
         const drbg = new RecordingDrbg((output, reseeds) => {
           for (let i = 0; i < output.length; i += 1 + mask) output[i] ^= mask * reseeds;
         });
@@ -87,8 +87,8 @@ describe('the digest of the evidence', () => {
         assert.equal(digestOfReport(JSON.stringify(told)), evidenceDigest(evidence));
         inapplicable += told.tests.filter(({ applicable }) => !applicable).length;
       }
+      assert.ok(inapplicable > 0, 'a report has a test that does not apply');
     }
-    assert.ok(inapplicable > 0, 'a report has a test that does not apply');
   });
 
   it('changes if a p-value, the verdict or the definition in the report changes', () => {
