@@ -161,8 +161,10 @@ export class TwoServices implements KeyBoxes {
       (boxes) => boxes.state(id, signal),
       () => {},
     );
-    if (one === null || two === null) return null;
-    return new Map([...one].map(([name, state]) => [name, weaker(state, two.get(name))]));
+    const names = [...(one ?? two ?? [])].map(([name]) => name);
+    if (names.length === 0) return null;
+    // A half keeps its ID, so a key that has only one is gone: no other can be made under that ID.
+    return new Map(names.map((name) => [name, weaker(one?.get(name), two?.get(name))]));
   }
 
   #fetchOf(i: Which, ids: readonly string[], signal: AbortSignal): Promise<readonly Fetched[]> {
@@ -235,7 +237,7 @@ function joined(id: string, one: Fetched | undefined, two: Fetched | undefined):
 }
 
 /** A copy is received once both services have sent theirs, and gone with either. */
-function weaker(one: CopyState, other: CopyState = 'gone'): CopyState {
+function weaker(one: CopyState = 'gone', other: CopyState = 'gone'): CopyState {
   if (one === 'gone' || other === 'gone') return 'gone';
   return one === 'received' ? other : one;
 }

@@ -315,7 +315,7 @@ describe('two services', () => {
     };
     assert.equal(await state(), null);
     await clock.settle(services[0].boxesFor('a').make(wanted, NEVER));
-    assert.equal(await state(), null);
+    assert.deepEqual(await state(), ['gone', 'gone']);
     await clock.settle(services[1].boxesFor('a').make(wanted, NEVER));
     assert.deepEqual(await state(), ['waiting', 'waiting']);
     await clock.settle(services[0].boxesFor('b').fetch([id], NEVER));
@@ -327,6 +327,18 @@ describe('two services', () => {
     services[1].isDown = true;
     await assert.rejects(clock.settle(ends.a.state(id, NEVER)), { message: 'two: out of service' });
   });
+
+  for (const i of [0, 1] as const) {
+    it(`say that a key is gone which only service ${i + 1} has made`, async () => {
+      const wanted = order(1);
+      await clock.settle(services[i].boxesFor('a').make(wanted, NEVER));
+      const states = await clock.settle(ends.a.state(wanted.ids[0] ?? '', NEVER));
+      assert.deepEqual(
+        SITES.map((name) => states?.get(name)),
+        ['gone', 'gone'],
+      );
+    });
+  }
 
   it('refuse copies that do not belong together', async () => {
     const id = randomUUID();
