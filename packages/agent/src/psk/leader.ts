@@ -11,8 +11,11 @@ import type { PskEvents } from './events.ts';
 import { type Plan, type PskRecord, withPlan } from './record.ts';
 import { AHEAD, type Timetable } from './timetable.ts';
 
-/** Keys that are made for an epoch, if copies get lost or the other end refuses them. */
-const MOST_TRIES = 5;
+/** Keys that are made for an epoch at once, if copies get lost or the other end refuses them. */
+const QUICK_TRIES = 5;
+
+/** Further tries for all epochs in an interval: a fault that lasts costs few keys, and its end is noticed in time. */
+const LATER_TRIES = 10;
 
 export interface RoleOptions {
   readonly copies: Copies;
@@ -25,6 +28,7 @@ export interface RoleOptions {
 export class Leader {
   readonly #given: RoleOptions;
   #hasLooked = false;
+  #lastLaterMs = 0;
 
   constructor(given: RoleOptions) {
     this.#given = given;
@@ -38,15 +42,23 @@ export class Leader {
     const now = timetable.epochAt(clock.nowMs());
     const after = Math.max(now, record.state.current?.epoch ?? 0);
     let isOpen = false;
+    const mayTryLater = this.#mayTryLater();
     for (let epoch = after + 1; epoch <= now + AHEAD; epoch += 1) {
       if (clock.nowMs() >= timetable.agreedBy(epoch)) continue;
-      await this.#advance(epoch, signal);
+      await this.#advance(epoch, mayTryLater, signal);
       isOpen ||= record.state.plans.get(epoch)?.stage === 'proposed';
     }
     return isOpen;
   }
 
-  async #advance(epoch: number, signal: AbortSignal): Promise<void> {
+  /** A clock that was set back holds nothing up. */
+  #mayTryLater(): boolean {
+    const { timetable, clock } = this.#given;
+    const sinceMs = clock.nowMs() - this.#lastLaterMs;
+    return sinceMs < 0 || sinceMs >= timetable.intervalMs / LATER_TRIES;
+  }
+
+  async #advance(epoch: number, mayTryLater: boolean, signal: AbortSignal): Promise<void> {
     const { record, copies, timetable, clock } = this.#given;
     const plan = record.state.plans.get(epoch);
     if (plan === undefined) return this.#propose(epoch, 1, signal);
@@ -55,8 +67,10 @@ export class Leader {
     if (states === null) return this.#make(epoch, plan.id, signal);
     if (states.own === 'gone' || states.peer === 'gone') {
       copies.drop(plan.id);
-      if (plan.tries < MOST_TRIES) await this.#propose(epoch, plan.tries + 1, signal);
-      return;
+      const isLater = plan.tries >= QUICK_TRIES;
+      if (isLater && !mayTryLater) return;
+      if (isLater) this.#lastLaterMs = clock.nowMs();
+      return this.#propose(epoch, plan.tries + 1, signal);
     }
     if (states.peer !== 'received' || clock.nowMs() >= timetable.agreedBy(epoch)) return;
     await this.#agree(epoch, plan);

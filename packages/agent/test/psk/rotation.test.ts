@@ -161,6 +161,25 @@ describe('two ends of a link', () => {
     assertInStep();
   });
 
+  it('agree on a key of an epoch whose copies were lost, once none is lost any more', async () => {
+    await pass(1);
+    const box = service.boxesFor(partyOf('b').thumbprint);
+    const kept = service.idsOf(partyOf('b').thumbprint);
+    const before = service.made;
+    // The first epoch whose keys are not made yet comes within reach.
+    for (let ms = 0; ms < INTERVAL_MS; ms += 500) {
+      const fresh = service.idsOf(partyOf('b').thumbprint).filter((id) => !kept.includes(id));
+      await clock.settle(box.remove(fresh, new AbortController().signal));
+      await clock.advance(450);
+    }
+    const made = service.made - before;
+    assert.ok(made > 5 && made <= 16, `${made} keys were made`);
+    for (let i = 0; i < 4; i += 1) {
+      await pass(1);
+      assertInStep();
+    }
+  });
+
   it('remove what they use no more', async () => {
     await pass(9);
     for (const name of ['a', 'b'] as const) {

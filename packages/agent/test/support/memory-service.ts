@@ -88,6 +88,11 @@ export class MemoryService {
     Object.assign(this.faults, NO_FAULTS);
   }
 
+  /** How many keys were made. */
+  get made(): number {
+    return this.#parties.size;
+  }
+
   /** Returns the IDs that a box holds. */
   idsOf(thumbprint: string): string[] {
     return [...this.#box(thumbprint).values()]
