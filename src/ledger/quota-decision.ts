@@ -2,8 +2,8 @@
  * The final decision on a quota, inside the transaction that records the key.
  *
  * SQLite decides by `decide`, in `sqlite/writer.ts`. PostgreSQL applies the same rule in SQL, in the newest
- * `write_batch_N` of `migrations/postgres/` and the `decide_batch_N` that it calls, and `postgres/writer.ts` compares the two.
- * `isExhausted` of `accounts/` only saves the work for a request that is certain to be refused.
+ * `write_batch_N` of `migrations/postgres/` and the `decide_batch_N` that it calls, and `postgres/batch-decision.ts` compares
+ * the two. `isExhausted` of `accounts/` only saves the work for a request that is certain to be refused.
  */
 import type { ApiKeyLimit } from './api-keys.ts';
 import type { DeliveryRefusal } from './deliveries.ts';

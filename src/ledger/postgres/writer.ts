@@ -20,7 +20,7 @@ import { monotonicMs } from '../../clock.ts';
 import type { Commitment } from '../../proof/index.ts';
 import { type Candidate, matches } from '../commitments.ts';
 import { type AnswerRow, toAnswer } from '../idempotency-columns.ts';
-import { decide, type Quotas } from '../quota-decision.ts';
+import type { Quotas } from '../quota-decision.ts';
 import type {
   AnswerQuery,
   CommitOutcome,
@@ -35,10 +35,10 @@ import {
   answersOf,
   CONFIRMED_ANSWERS,
   keyedRequests,
-  madeAnswer,
   recordColumns,
 } from './answers.ts';
 import { failureColumns, keyColumns, requestColumns } from './batch-columns.ts';
+import { type Decided, type Decision, NO_PLAN, outcomesOf } from './batch-decision.ts';
 import { CANDIDATES } from './candidates.ts';
 import {
   isConflict,
@@ -48,7 +48,7 @@ import {
   type PostgresConnection,
   type Row,
 } from './connection.ts';
-import { deliveryColumns, isOfGroup, type RefusalJson, toRefusal } from './deliveries.ts';
+import { deliveryColumns } from './deliveries.ts';
 
 /** Attempts at a batch that conflicts with those of other servers. */
 const MAX_ATTEMPTS = 5;
@@ -60,35 +60,11 @@ const RESOLVE_LIMIT_MS = 10_000;
 const ATTEMPT_LIMIT_MS = 8_000;
 const RESOLVE_PAUSE_MS = 100;
 
-/** Stands for the quota of a plan that this server lacks. No request fits into it. */
-const NO_PLAN = -1;
-
 /**
  * The function of the database that commits a batch, the newest `commit_batch_N` of `migrations/postgres/`. It calls
  * `write_batch_N` of the same number. Servers of earlier releases call the earlier ones.
  */
 export const COMMIT_BATCH = 'commit_batch_11';
-
-/** Decision of `COMMIT_BATCH`: usage before the batch, and the requests that are not decided by the quota. */
-interface Decision {
-  readonly counters: readonly {
-    readonly accountId: string;
-    readonly month: number;
-    readonly used: number;
-    readonly quota: number | null;
-  }[];
-  /** Usage of the monthly limits of API keys. */
-  readonly apiKeyCounters: readonly { readonly counterId: string; readonly used: number }[];
-  /** Positions in the batch of requests with a stored answer. */
-  readonly answered: readonly number[];
-  /** Positions in the batch of requests with a repeated key. */
-  readonly repeated: readonly number[];
-  /** Requests that cannot be delivered. */
-  readonly refusals: readonly RefusalJson[];
-  readonly committed: number;
-  /** Accounts whose rows other sessions lock. Their requests and failed requests were left out. */
-  readonly deferred: readonly string[];
-}
 
 /**
  * Commits a batch if the ledger has no row of the fingerprints $9, and returns no row otherwise. The call of the function
@@ -104,12 +80,6 @@ const COMMIT_UNLESS = `
   CROSS JOIN LATERAL ${COMMIT_BATCH}($1, CASE WHEN new.are_new THEN $2::bigint END, $3, $4, $5, $6, $7, $8, $14,
     $15, $10, $11, $12, $13) AS batch
   WHERE new.are_new`;
-
-/** A decision, with the stored answers by position. */
-interface Decided {
-  readonly decision: Decision;
-  readonly answers: ReadonlyMap<number, StoredAnswer>;
-}
 
 /** The result of a statement, or the failure of its last attempt. */
 type Attempted = { readonly row: Row | undefined } | { readonly failure: unknown };
@@ -422,53 +392,4 @@ async function repeatsUnderOtherVersions(
 /** Returns true for the refusal of a batch because of an account's plan. */
 function lacksPlan(failure: unknown): boolean {
   return isRefusal(failure) && /has a plan without a quota$/.test((failure as Error).message);
-}
-
-/** Converts the decision to one outcome per request, by the rule of `COMMIT_BATCH`. */
-function outcomesOf(
-  requests: readonly MeteredRequest[],
-  { decision, answers }: Decided,
-): CommitOutcome[] {
-  const answered = new Set(decision.answered);
-  const repeated = new Set(decision.repeated);
-  const refusals = new Map(decision.refusals.map((one) => [one.position, toRefusal(one)]));
-  // Whether earlier requests are in the way of these is known after this batch.
-  const isForLater = new Set(decision.refusals.filter(isOfGroup).map(({ position }) => position));
-  const counters = new Map(
-    decision.counters.map((counter) => [
-      counter.accountId,
-      {
-        month: counter.month,
-        used: Number(counter.used),
-        quota: counter.quota === NO_PLAN ? undefined : counter.quota,
-      },
-    ]),
-  );
-  const locked = new Set(decision.deferred);
-  const apiKeyCounters = new Map(
-    decision.apiKeyCounters.map(({ counterId, used }) => [counterId, { used: Number(used) }]),
-  );
-  /** Answers of requests that this batch has committed, by account and key. */
-  const made = new Map<string, StoredAnswer>();
-  const outcomes = requests.map((request, position): CommitOutcome => {
-    const { accountId, idempotency } = request;
-    if (locked.has(accountId)) return { kind: 'account_locked' };
-    const counter = counters.get(accountId);
-    if (!counter) throw new Error('the database omitted an account of the batch');
-    const name = idempotency && `${accountId} ${idempotency.key}`;
-    const answer = answers.get(position) ?? (name === null ? null : made.get(name));
-    if (answered.has(position) && !answer) throw new Error('a stored answer has expired');
-    const record = () => !repeated.has(position);
-    const apiKeyCounter = apiKeyCounters.get(request.apiKeyLimit?.counterId ?? '');
-    const refusal = refusals.get(position) ?? null;
-    const facts = { apiKeyCounter, answer: answer ?? null, refuseDelivery: () => refusal, record };
-    const outcome = decide(counter, request, facts);
-    if (outcome.kind === 'delivery_refused' && isForLater.has(position))
-      return { kind: 'account_locked' };
-    if (outcome.kind === 'committed' && name !== null) made.set(name, madeAnswer(request));
-    return outcome;
-  });
-  const committed = outcomes.filter(({ kind }) => kind === 'committed').length;
-  if (committed !== decision.committed) throw new Error('the database decided otherwise');
-  return outcomes;
 }
