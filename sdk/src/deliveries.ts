@@ -1,6 +1,7 @@
 /** Deliveries: sealed keys that wait at the service for registered recipients. */
 
-import type { CallOptions, Endpoint } from './client.ts';
+import type { Endpoint } from './client.ts';
+import type { CallOptions } from './client-options.ts';
 import {
   copiesBelong,
   deliveryBelongs,

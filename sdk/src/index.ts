@@ -1,11 +1,11 @@
 /** Client of the PHM key service. */
-export {
-  type BatchCallOptions,
-  type CallOptions,
-  type KeyCallOptions,
-  PhmClient,
-  type PhmClientOptions,
-} from './client.ts';
+export { PhmClient } from './client.ts';
+export type {
+  BatchCallOptions,
+  CallOptions,
+  KeyCallOptions,
+  PhmClientOptions,
+} from './client-options.ts';
 export type { Deliveries } from './deliveries.ts';
 export {
   type FieldError,
