@@ -26,21 +26,10 @@ import { encryptFile, type OutputOptions, type WrittenFile } from './files/files
 import { encryptChunks, type FileStream } from './files/streams.ts';
 import { hide, showAs } from './hidden.ts';
 import { idempotencyKeyFor } from './idempotency.ts';
-import { type Limits, NO_LIMITS } from './limits.ts';
-import {
-  assertBoolean,
-  assertFunction,
-  assertNoPrivateKey,
-  assertObject,
-  checkApiKey,
-  checkCommitment,
-  checkKeyId,
-  readDurations,
-  resolveBase,
-} from './options.ts';
+import type { Limits } from './limits.ts';
+import { assertNoPrivateKey, assertObject, checkCommitment, checkKeyId } from './options.ts';
 import { Pages } from './pages.ts';
-import { withoutProxy } from './proxy.ts';
-import type { Repeatable } from './retry.ts';
+import { type Endpoint, Sender } from './sender.ts';
 import {
   batchShape,
   keyShape,
@@ -49,8 +38,6 @@ import {
   type ShapeOf,
   sealedKeyShape,
 } from './shapes.ts';
-import { type Call, type Fetch, send, type TransportOptions } from './transport.ts';
-import { Turns } from './turns.ts';
 import type {
   BatchKey,
   BatchSealedKey,
@@ -89,63 +76,22 @@ import type {
   ValidationResult,
 } from './types.ts';
 
-export interface Endpoint {
-  readonly method: 'GET' | 'POST';
-  readonly path: string;
-  readonly body?: object;
-  readonly query?: object;
-  readonly shape: Shape;
-  readonly belongs?: Belongs;
-  readonly repeatable: Repeatable;
-  /** `Idempotency-Key` of the call. */
-  readonly idempotencyKey?: string | undefined;
-  readonly places?: number;
-  readonly extraMs?: number;
-  readonly alsoAnswers?: number;
-  /** True if the endpoint needs no API key, and so has not its rate limit. */
-  readonly open?: boolean;
-}
-
 /**
  * A client of one service with one API key. Methods resolve with the service's response, and reject with a `PhmError` or
  * with the reason of the signal. Calls may run at the same time.
  */
 export class PhmClient {
-  readonly #base: string;
-  readonly #transport: TransportOptions;
+  readonly #sender: Sender;
   readonly #deliveries: Deliveries;
-  readonly #credential: Readonly<Record<string, string>>;
-  readonly #strict: boolean;
   readonly #recent = new RecentKeys();
-  #lastLimits: Limits = NO_LIMITS;
 
   /** Throws `TypeError` or `RangeError` for invalid options. */
   constructor(options: PhmClientOptions) {
-    assertObject('the options', options, "{ baseUrl: 'https://keys.example', apiKey }");
-    const { apiKey, onRequest, onRetry, pace = true, strict = true } = options;
-    const { fetch = ownFetch } = options;
-    assertFunction('onRequest', onRequest);
-    assertFunction('onRetry', onRetry);
-    assertFunction('fetch', fetch);
-    assertBoolean('pace', pace);
-    assertBoolean('strict', strict);
-    this.#transport = {
-      ...readDurations(options),
-      fetch,
-      turns: pace ? new Turns() : null,
-      onLimits: (limits) => {
-        this.#lastLimits = limits;
-      },
-      onRequest,
-      onRetry,
-    };
-    this.#strict = strict;
-    this.#base = resolveBase(options.baseUrl);
-    this.#credential = apiKey === undefined ? {} : { 'X-API-Key': checkApiKey(apiKey) };
-    this.#deliveries = new Deliveries((endpoint, options) => this.#send(endpoint, options));
+    this.#sender = new Sender(options);
+    this.#deliveries = new Deliveries(this.#sender);
     // A copy for another thread would have no private members. With a function in it, it is a DataCloneError.
     Object.defineProperty(this, 'copy', { value: NO_COPY, enumerable: true });
-    showAs(this, `PhmClient { ${this.#base} }`);
+    showAs(this, `PhmClient { ${this.#sender.base} }`);
   }
 
   /** Sealed keys that wait for registered recipients. */
@@ -155,7 +101,7 @@ export class PhmClient {
 
   /** Limits from the latest response; all null before the first. */
   get lastLimits(): Limits {
-    return this.#lastLimits;
+    return this.#sender.lastLimits;
   }
 
   /**
@@ -261,7 +207,7 @@ export class PhmClient {
     assertObject('the body', body, '{ key }');
     const path = '/api/v2/validate';
     const shape = SHAPES.validate;
-    return this.#send({ method: 'POST', path, body, shape, repeatable: 'read' }, options);
+    return this.#sender.send({ method: 'POST', path, body, shape, repeatable: 'read' }, options);
   }
 
   /**
@@ -304,7 +250,7 @@ export class PhmClient {
     const path = `/api/v2/keys/${checkKeyId(keyId)}/revoke`;
     const belongs = revocationBelongs(keyId, reason);
     const kind = { shape: SHAPES.key, belongs, repeatable: 'read' as const };
-    return this.#send({ method: 'POST', path, body: { reason }, ...kind }, options);
+    return this.#sender.send({ method: 'POST', path, body: { reason }, ...kind }, options);
   }
 
   /**
@@ -332,7 +278,7 @@ export class PhmClient {
       repeatable: 'read' as const,
       open: true,
     };
-    return this.#send({ method: 'POST', path: '/api/v2/receipts', body, ...kind }, options);
+    return this.#sender.send({ method: 'POST', path: '/api/v2/receipts', body, ...kind }, options);
   }
 
   /** Returns sums of the account over the last `hours` hours. */
@@ -358,7 +304,7 @@ export class PhmClient {
       alsoAnswers: 503,
       open: true,
     };
-    return this.#send({ method: 'GET', path: '/health', ...kind }, options);
+    return this.#sender.send({ method: 'GET', path: '/health', ...kind }, options);
   }
 
   #page(query: KeyListQuery, options: CallOptions, pages: Pages): Promise<KeyList> {
@@ -374,7 +320,7 @@ export class PhmClient {
     options: CallOptions,
   ): Promise<Answer> {
     assertObject('the query', query, '{ hours: 24 }');
-    return this.#send({ method: 'GET', path, query, ...kind, repeatable: 'read' }, options);
+    return this.#sender.send({ method: 'GET', path, query, ...kind, repeatable: 'read' }, options);
   }
 
   #batches<Key>(
@@ -414,43 +360,17 @@ export class PhmClient {
     options: KeyCallOptions,
   ): Promise<Answer> {
     const repeatable = endpoint.idempotencyKey === undefined ? 'never' : 'recognised';
-    const answer = await this.#send<Answer>({ ...endpoint, method: 'POST', repeatable }, options);
+    const answer = await this.#sender.send<Answer>(
+      { ...endpoint, method: 'POST', repeatable },
+      options,
+    );
     const made = 'keys' in answer ? (answer.keys as object[]) : [answer];
     for (const one of made as { key?: string; opening?: string }[]) hide(one, 'key', 'opening');
     return answer;
-  }
-
-  /** Sends a call. Only the members in `shape` are checked; the service's OpenAPI document describes the others. */
-  async #send<Answer>(endpoint: Endpoint, options: CallOptions): Promise<Answer> {
-    assertCallOptions(options);
-    const { signal, requestId } = options;
-    const { method, path, body, query = {}, open, idempotencyKey, ...kind } = endpoint;
-    const url = new URL(this.#base + path);
-    for (const [name, value] of Object.entries(query)) {
-      for (const one of [value].flat()) {
-        if (one !== undefined && one !== null) url.searchParams.append(name, String(one));
-      }
-    }
-    const strict = this.#strict && (body !== undefined || url.search !== '');
-    const headers = {
-      ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
-      ...(strict ? { Prefer: 'handling=strict' } : {}),
-      ...(open ? {} : this.#credential),
-      ...(idempotencyKey === undefined ? {} : { 'Idempotency-Key': idempotencyKey }),
-    };
-    if (this.#transport.fetch === ownFetch) withoutProxy(url);
-    const text = body === undefined ? null : JSON.stringify(body);
-    const call: Call = { ...kind, method, url, headers, body: text, signal, requestId };
-    const transport = open ? { ...this.#transport, turns: null } : this.#transport;
-    return (await send(call, transport)) as Answer;
   }
 }
 
 /** Its text is in the error for a copy. */
 const NO_COPY = (): string => 'a PhmClient belongs to one thread: make one in each';
-
-/** Looks for the global one at each call. */
-const ownFetch: Fetch = (url, init) =>
-  globalThis.fetch(url, { ...init, ...withoutProxy(new URL(url)) } as RequestInit);
 
 const SEALED_EXAMPLE = '{ security_level: 256, seal_to: sealTo(recipient) }';

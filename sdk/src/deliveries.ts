@@ -1,6 +1,5 @@
 /** Deliveries: sealed keys that wait at the service for registered recipients. */
 
-import type { Endpoint } from './client.ts';
 import type { CallOptions } from './client-options.ts';
 import {
   copiesBelong,
@@ -9,6 +8,7 @@ import {
   pageBelongs,
 } from './deliveries-belonging.ts';
 import { assertObject, checkDeliveryId, checkDeliveryIds, checkRecipientName } from './options.ts';
+import type { Endpoint, Sender } from './sender.ts';
 import { SHAPES } from './shapes.ts';
 import type {
   DeliveryList,
@@ -18,17 +18,14 @@ import type {
   RemoveResult,
 } from './types.ts';
 
-/** Sends a call of the client. */
-type Send = <Answer>(endpoint: Endpoint, options: CallOptions) => Promise<Answer>;
-
 const PATH = '/api/v2/deliveries';
 
 /** What a recipient does with the copies of its box, and what an account sees of its deliveries: `client.deliveries`. */
 export class Deliveries {
-  readonly #send: Send;
+  readonly #sender: Sender;
 
-  constructor(send: Send) {
-    this.#send = send;
+  constructor(sender: Sender) {
+    this.#sender = sender;
   }
 
   /**
@@ -40,7 +37,10 @@ export class Deliveries {
     checkRecipientName(query.recipient);
     const extraMs = Number(query.wait ?? 0) * 1_000;
     const kind = { shape: SHAPES.deliveries, belongs: pageBelongs(query), extraMs };
-    return this.#send({ method: 'GET', path: PATH, query, ...kind, repeatable: 'read' }, options);
+    return this.#sender.send(
+      { method: 'GET', path: PATH, query, ...kind, repeatable: 'read' },
+      options,
+    );
   }
 
   /**
@@ -73,7 +73,7 @@ export class Deliveries {
   async state(id: string, options: CallOptions = {}): Promise<DeliveryResult> {
     const path = `${PATH}/${checkDeliveryId(id)}`;
     const kind = { shape: SHAPES.delivery, belongs: deliveryBelongs(id) };
-    return this.#send({ method: 'GET', path, ...kind, repeatable: 'read' }, options);
+    return this.#sender.send({ method: 'GET', path, ...kind, repeatable: 'read' }, options);
   }
 
   #post<Answer>(
@@ -82,6 +82,6 @@ export class Deliveries {
     kind: Pick<Endpoint, 'shape' | 'belongs' | 'places'>,
     options: CallOptions,
   ): Promise<Answer> {
-    return this.#send({ method: 'POST', path, body, ...kind, repeatable: 'read' }, options);
+    return this.#sender.send({ method: 'POST', path, body, ...kind, repeatable: 'read' }, options);
   }
 }
