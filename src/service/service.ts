@@ -42,6 +42,7 @@ import { Statistics } from './reading/statistics.ts';
 import { type GenerateOptions, KeyRequests } from './requests/key-requests.ts';
 import { MeteredRequests } from './requests/metered-requests.ts';
 import { KeyQueue, type SettledResult } from './requests/queue.ts';
+import { Releases } from './requests/releases.ts';
 import { mergeSourceStatuses } from './service-sources.ts';
 import { EvidenceWatch } from './suite/evidence-watch.ts';
 import { JoiningWorkers } from './suite/joining-workers.ts';
@@ -82,6 +83,7 @@ export class KeyService {
   readonly #apiKeys: ApiKeyCache;
   readonly #uses: ApiKeyUses;
   readonly #metered: MeteredRequests;
+  readonly #releases: Releases;
   readonly #keys: KeyRequests;
   readonly #background: readonly BackgroundSource[];
   readonly #startMs: number;
@@ -149,14 +151,16 @@ export class KeyService {
       quotaNowMs: () => this.quotaNowMs(),
       observer,
     });
+    const halt = () => this.#serviceLog?.halt ?? null;
+    this.#releases = new Releases({ latch, halt, queue: this.#queue });
     this.#keys = new KeyRequests({
-      latch,
       queue: this.#queue,
       pool: this.#pool,
       evidence: this.#evidence,
       ledger: this.#ledger,
-      halt: () => this.#serviceLog?.halt ?? null,
+      halt,
       metered: this.#metered,
+      releases: this.#releases,
       observer,
       boxLimits: options.boxLimits ?? BOX_LIMITS,
       onDelivered: (accountId, recipients) => this.deliveries.noteDelivered(accountId, recipients),
@@ -202,14 +206,14 @@ export class KeyService {
     return this.#keys.generate(principal, request, options);
   }
 
-  /** As `KeyRequests.refuseUnsound`. MUST be called after each wait between `generate` and the answer. */
-  refuseUnsound(outcome: Parameters<KeyRequests['refuseUnsound']>[0]): Promise<never> | undefined {
-    return this.#keys.refuseUnsound(outcome);
+  /** As `Releases.refuseUnsound`. MUST be called after each wait between `generate` and the answer. */
+  refuseUnsound(outcome: Parameters<Releases['refuseUnsound']>[0]): Promise<never> | undefined {
+    return this.#releases.refuseUnsound(outcome);
   }
 
   /** Latches the process, because the text of an answer is not of its keys. Returns the error of the request. */
   refuseAnswer(): AppError {
-    return this.#keys.refuseAnswer();
+    return this.#releases.refuseAnswer();
   }
 
   /** Validates a key given as text, and counts the request. */

@@ -7,21 +7,14 @@
  */
 
 import { AppError, ERRORS } from '../../errors.ts';
-import { alteredKey } from '../../keys/altered-key.ts';
-import { entropyUnavailable, latchedError } from '../../keys/generator.ts';
-import { parseKeyId } from '../../keys/key-id.ts';
-import { wipeKey } from '../../keys/key-receipt.ts';
-import type { Defect, Latch } from '../../keys/latch.ts';
+import { entropyUnavailable } from '../../keys/generator.ts';
 import {
   deliveredUntilMs,
-  type GeneratedOutcome,
   type GenerateOutcome,
   type KeyRequest,
   MAX_BATCH_KEYS,
   type Recipient,
-  type SealedOutcome,
   type SealedResponseKey,
-  type Withholdable,
 } from '../../keys/order.ts';
 import type {
   BoxLimits,
@@ -44,8 +37,8 @@ import { InProgress, replay } from './idempotency.ts';
 import type { MeteredRequests } from './metered-requests.ts';
 import type { KeyQueue } from './queue.ts';
 import { namesIn, recipientsOf, type ToMake } from './recipients.ts';
+import { FAILED_MEANWHILE, type Releases } from './releases.ts';
 import { bodyTooLarge, tooLargeToStore, tooManyCopies } from './stored-size.ts';
-import { Withdrawals } from './withdrawals.ts';
 
 /** What the caller of `generate` adds to a request. */
 export interface GenerateOptions {
@@ -61,7 +54,6 @@ export interface GenerateOptions {
 
 /** Parts of the service that a request for keys uses. */
 interface Parts {
-  readonly latch: Latch;
   readonly queue: KeyQueue;
   readonly pool: SuitePool;
   readonly evidence: Pick<EvidenceWatch, 'failures'>;
@@ -69,6 +61,7 @@ interface Parts {
   /** Why the log lets no key leave; null if keys may. */
   readonly halt: () => Halt | null;
   readonly metered: MeteredRequests;
+  readonly releases: Releases;
   readonly observer: KeyObserver | undefined;
   /** Limits of the box of each recipient. */
   readonly boxLimits: BoxLimits;
@@ -83,17 +76,13 @@ interface Call extends GenerateOptions {
   readonly request: KeyRequest;
 }
 
-const FAILED_MEANWHILE = 'a sample of the generator of plain keys failed after these keys';
-
 export class KeyRequests {
   readonly #parts: Parts;
   readonly #inProgress = new InProgress();
   #released = 0;
-  readonly #withdrawals: Withdrawals;
 
   constructor(parts: Parts) {
     this.#parts = parts;
-    this.#withdrawals = new Withdrawals(parts.queue);
   }
 
   /** Number of keys released so far. */
@@ -117,7 +106,7 @@ export class KeyRequests {
       isForKeyWorker(request) ? this.#onePlainKey(call) : this.#suiteKeys(call),
     );
     if (outcome.kind === 'generated' || outcome.kind === 'sealed') {
-      const refused = this.refuseUnsound(outcome);
+      const refused = this.#parts.releases.refuseUnsound(outcome);
       if (refused) await refused;
     }
     this.#count(request, outcome);
@@ -221,7 +210,7 @@ export class KeyRequests {
     const { idempotency } = call.request;
     if (!idempotency) throw new Error('a request without an Idempotency-Key was replayed');
     const replayed = replay(answer, idempotency, usage);
-    if (this.#withdrawals.has(retryName(call))) throw entropyUnavailable(FAILED_MEANWHILE);
+    this.#parts.releases.requireNotWithheld(call);
     return replayed;
   }
 
@@ -296,7 +285,7 @@ export class KeyRequests {
       this.#parts.observer?.keySealed(suite);
     }
     const keyIds = sealed.map(({ keyId }) => keyId);
-    const withdraw = () => this.#withdraw(call, keyIds);
+    const withdraw = () => this.#parts.releases.withdraw(call, keyIds);
     return {
       kind: 'sealed',
       createdMs,
@@ -307,53 +296,6 @@ export class KeyRequests {
       mayRelease,
       withdraw,
     };
-  }
-
-  /**
-   * Returns undefined if the keys may leave now. If a defect was found since they were made (the process has latched, a sample
-   * of their generator failed, or the log halts), wipes them and returns a promise that rejects with the error of the request,
-   * once no retry gets them either. MUST be called after each wait before the answer, and awaited only if it returns a promise.
-   */
-  refuseUnsound(
-    outcome: (GeneratedOutcome | SealedOutcome) & Withholdable,
-  ): Promise<never> | undefined {
-    const defect = this.#parts.latch.read();
-    const halt = this.#parts.halt();
-    if (!defect && halt === null && outcome.mayRelease()) return undefined;
-    if (outcome.kind === 'generated') for (const key of outcome.keys) wipeKey(key);
-    return this.#withhold(outcome, defect, halt);
-  }
-
-  async #withhold(
-    { withdraw }: Withholdable,
-    defect: Defect | null,
-    halt: Halt | null,
-  ): Promise<never> {
-    await withdraw?.();
-    if (defect) throw latchedError(defect);
-    requireNoHalt(halt);
-    throw entropyUnavailable(FAILED_MEANWHILE);
-  }
-
-  /** Removes the answer that is kept of a request, with the keys of these rows, and their copies in boxes. */
-  async #withdraw({ requester, request }: Call, keyIds: readonly string[]): Promise<void> {
-    const { idempotency, delivery } = request;
-    if (!idempotency && !delivery) return;
-    const { accountId } = requester;
-    const ids = keyIds.map(parseKeyId).filter((id) => id !== undefined);
-    const name = idempotency ? retryName({ requester, request }) : null;
-    await this.#withdrawals.withdraw(name, {
-      kind: 'withdraw',
-      answer: idempotency && { accountId, key: idempotency.key, keyIds: ids },
-      deliveries: delivery && { accountId, deliveryIds: delivery.ids },
-    });
-  }
-
-  /** Latches the process, because the text of an answer is not of its keys. Returns the error of the request. */
-  refuseAnswer(): AppError {
-    const defect = alteredKey('answer');
-    this.#parts.latch.set(defect);
-    return latchedError(this.#parts.latch.read() ?? defect);
   }
 
   #count({ order, count, isBatch }: KeyRequest, outcome: GenerateOutcome): void {
@@ -386,11 +328,6 @@ export class KeyRequests {
   #noteFailure({ accountId, atMs }: Requester, error: unknown, counts: StreamCounts): void {
     if (isServerError(error)) this.#parts.queue.recordFailure({ accountId, atMs, counts });
   }
-}
-
-/** Names a request as its retries do. */
-function retryName({ requester, request }: Pick<Call, 'requester' | 'request'>): string {
-  return `${requester.accountId} ${request.idempotency?.key}`;
 }
 
 /** A single plain key comes from the key worker, in one round trip. */

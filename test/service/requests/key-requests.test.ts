@@ -14,6 +14,7 @@ import type { Halt } from '../../../src/service/log/stopped.ts';
 import { KeyRequests } from '../../../src/service/requests/key-requests.ts';
 import type { MeteredRequests } from '../../../src/service/requests/metered-requests.ts';
 import { KeyQueue } from '../../../src/service/requests/queue.ts';
+import { Releases } from '../../../src/service/requests/releases.ts';
 import { SuitePool } from '../../../src/service/suite/pool.ts';
 import type { KeyTask } from '../../../src/service/threads/messages.ts';
 import { keyRequest, PRESENT, plainKey } from '../../support/fakes.ts';
@@ -67,18 +68,21 @@ describe('keys with a defect found after their rows were durable', () => {
       keys.push(released.key);
       return { kind: 'generated', createdMs: 0, keys: [released], usage, failures: 0 };
     };
+    const queue = { recordFailure: () => {} } as unknown as KeyQueue;
+    const halt = () => log.halt;
+    const releases = new Releases({ latch, halt, queue });
     const requests = new KeyRequests({
-      latch,
       evidence,
-      queue: { recordFailure: () => {} } as unknown as KeyQueue,
+      queue,
       pool: new SuitePool(latch, { onEvidenceWarning: () => {}, onUnvouchedKeys: () => {} }),
       ledger: { status: () => ({ retired: [] }) } as unknown as LedgerWatch,
-      halt: () => log.halt,
+      halt,
       metered: {
         submit,
         requester: () => requester,
         exhausted: () => undefined,
       } as unknown as MeteredRequests,
+      releases,
       observer: undefined,
       boxLimits: BOX_LIMITS,
       onDelivered: () => {},
@@ -88,7 +92,7 @@ describe('keys with a defect found after their rows were durable', () => {
         ...PRESENT,
         abandoned: () => false,
       });
-    return { requests, generate, keys, evidence, latch, log };
+    return { releases, generate, keys, evidence, latch, log };
   }
   const isWiped = (key: Uint8Array | undefined) => key?.every((byte) => byte === 0);
 
@@ -107,13 +111,13 @@ describe('keys with a defect found after their rows were durable', () => {
   });
 
   it('latch the process if the text of an answer is not of its keys', async () => {
-    const { requests, generate, keys, latch } = makeRequests();
+    const { releases, generate, keys, latch } = makeRequests();
     const outcome = await generate();
-    assert.equal(requests.refuseAnswer().code, 'entropy_unavailable');
+    assert.equal(releases.refuseAnswer().code, 'entropy_unavailable');
     const { cause, test } = latch.read() ?? {};
     assert.deepEqual([cause, test], ['altered_key', 'answer']);
     assert.ok(outcome.kind === 'generated');
-    const refused = requests.refuseUnsound(outcome);
+    const refused = releases.refuseUnsound(outcome);
     assert.ok(refused);
     await assert.rejects(refused, isCode('entropy_unavailable'));
     assert.ok(isWiped(keys[0]));
@@ -121,16 +125,16 @@ describe('keys with a defect found after their rows were durable', () => {
 
   it('are wiped if a sample fails, the process latches or the log halts, while they wait for a receipt', async () => {
     for (const find of ['failure', 'latch', 'forked', 'altered'] as const) {
-      const { requests, generate, keys, evidence, latch, log } = makeRequests();
+      const { releases, generate, keys, evidence, latch, log } = makeRequests();
       const outcome = await generate();
       assert.ok(outcome.kind === 'generated');
-      assert.equal(requests.refuseUnsound(outcome), undefined);
+      assert.equal(releases.refuseUnsound(outcome), undefined);
       assert.ok(!isWiped(keys[0]), 'the key is released without a defect');
       if (find === 'failure') evidence.failures += 1;
       else if (find === 'latch') latch.set({ cause: 'gate', test: 'runs', detail: 'staged' });
       else log.halt = find;
       const code = log.halt === null ? 'entropy_unavailable' : 'ledger_unavailable';
-      const refused = requests.refuseUnsound(outcome);
+      const refused = releases.refuseUnsound(outcome);
       assert.ok(isWiped(keys[0]), find);
       assert.ok(refused, find);
       await assert.rejects(refused, isCode(code), find);
