@@ -12,7 +12,6 @@ import { monotonicMs } from '../clock.ts';
 import type { BackgroundSource, SourceStatus } from '../entropy/index.ts';
 import { type AppError, reasonOf, SetupError } from '../errors.ts';
 import type { GeneratorStatus } from '../keys/generator.ts';
-import type { Latch } from '../keys/latch.ts';
 import type { GenerateOutcome, KeyRequest } from '../keys/order.ts';
 import type { ValidateOutcome } from '../keys/validate.ts';
 import type {
@@ -27,6 +26,7 @@ import type {
 import { BOX_LIMITS } from '../ledger/index.ts';
 import { ApiKeyCache, type Found } from './access/api-key-cache.ts';
 import { ApiKeyUses } from './access/api-key-uses.ts';
+import { Condition } from './condition.ts';
 import { Deliveries } from './deliveries/deliveries.ts';
 import { ClockWatch } from './ledger/clock-watch.ts';
 import { LedgerWatch } from './ledger/watch.ts';
@@ -35,7 +35,7 @@ import { openServiceLog } from './log/open.ts';
 import type { ServiceLog } from './log/service-log.ts';
 import type { ServiceLoad, StageListener } from './observer.ts';
 import type { KeyServiceOptions } from './options.ts';
-import { judgeReadiness, type Readiness } from './readiness.ts';
+import type { Readiness } from './readiness.ts';
 import { KeyRecords } from './reading/key-records.ts';
 import type { Randomness, RandomnessQuery } from './reading/randomness.ts';
 import { Statistics } from './reading/statistics.ts';
@@ -43,7 +43,6 @@ import { type GenerateOptions, KeyRequests } from './requests/key-requests.ts';
 import { MeteredRequests } from './requests/metered-requests.ts';
 import { KeyQueue, type SettledResult } from './requests/queue.ts';
 import { Releases } from './requests/releases.ts';
-import { mergeSourceStatuses } from './service-sources.ts';
 import { EvidenceWatch } from './suite/evidence-watch.ts';
 import { JoiningWorkers } from './suite/joining-workers.ts';
 import { SuiteLateness, suiteLateError } from './suite/limit.ts';
@@ -72,7 +71,6 @@ export class KeyService {
   readonly #joining: JoiningWorkers;
   readonly #logWorker: Worker | null;
   readonly #serviceLog: ServiceLog | null;
-  readonly #latch: Latch;
   readonly #queue: KeyQueue;
   readonly #ledger: LedgerWatch;
   readonly #clock: ClockWatch;
@@ -87,16 +85,14 @@ export class KeyService {
   readonly #keys: KeyRequests;
   readonly #background: readonly BackgroundSource[];
   readonly #startMs: number;
-  #keyWorkerStatus: GeneratorStatus;
+  readonly #condition: Condition;
   #closing = false;
-  #probing = false;
 
   private constructor(
     options: KeyServiceOptions,
     { store, latch, background, keyWorker, suiteWorker, logWorker }: Threads,
   ) {
     this.#options = options;
-    this.#latch = latch;
     this.#startMs = options.clock.nowMs();
     void latch.whenSet().then((defect) => {
       options.onLatch(defect, { keys: this.#keys.released, sinceMs: this.#startMs });
@@ -105,14 +101,11 @@ export class KeyService {
     this.#background = background;
     const statisticsWorker = startStatistics(store);
     this.#workers = [keyWorker.worker, statisticsWorker];
-    this.#keyWorkerStatus = keyWorker.status;
     const { observer } = options;
     this.#logWorker = logWorker;
     this.#serviceLog = logWorker && options.log && openServiceLog(logWorker, options.log, options);
     this.log = this.#serviceLog ?? absentLog('off');
-    const onStatus = (status: GeneratorStatus) => {
-      this.#keyWorkerStatus = status;
-    };
+    const onStatus = (status: GeneratorStatus) => this.#condition.noteKeyWorker(status);
     this.#queue = new KeyQueue(keyWorker.worker, onStatus, observer);
     const { onLedgerChange, onOwnApiKeys, onClockChange = () => {}, clockAtStart } = options;
     this.#clock = new ClockWatch(keyWorker.worker, onClockChange, clockAtStart);
@@ -165,6 +158,22 @@ export class KeyService {
       boxLimits: options.boxLimits ?? BOX_LIMITS,
       onDelivered: (accountId, recipients) => this.deliveries.noteDelivered(accountId, recipients),
     });
+    this.#condition = new Condition(
+      {
+        latch,
+        background,
+        defaultSource: options.sources.default,
+        queue: this.#queue,
+        pool: this.#pool,
+        lateness: this.#lateness,
+        ledger: this.#ledger,
+        apiKeys: this.#apiKeys,
+        statistics: this.#statistics,
+        deliveries: this.deliveries,
+        serviceLog: this.#serviceLog,
+      },
+      keyWorker.status,
+    );
     for (const worker of this.#workers) this.#watch(worker);
     this.#join(suiteWorker);
     this.#joining = new JoiningWorkers({
@@ -279,30 +288,14 @@ export class KeyService {
     return this.#clock.reading();
   }
 
-  /**
-   * Reports whether keys can be generated, recorded and recognised, from current knowledge. It requires `os` and the
-   * default source; failures of other sources affect only their own requests. While `entropy` is false, generators try
-   * their sources again, so that a recovered source is noticed without traffic.
-   */
+  /** Reports whether keys can be generated, recorded and recognised, from current knowledge. */
   checkReadiness(): Readiness {
-    const readiness = judgeReadiness({
-      sources: this.sourceStatuses(),
-      needed: ['os', this.#options.sources.default],
-      latched: this.#latch.read(),
-      isSuiteLate: this.#lateness.isLate,
-      ledger: this.#ledger.status(),
-      halt: this.#serviceLog?.halt ?? null,
-    });
-    if (!readiness.entropy) this.#probe();
-    return readiness;
+    return this.#condition.checkReadiness();
   }
 
-  /**
-   * Returns every source in use, with the draws and failures of all threads. The state of sources that workers read
-   * themselves dates from the workers' last work.
-   */
+  /** Returns every source in use, with the draws and failures of all threads. */
   sourceStatuses(): SourceStatus[] {
-    return mergeSourceStatuses(this.#generatorStatuses(), this.#background);
+    return this.#condition.sourceStatuses();
   }
 
   /** Stops using the ledger, because a check found it damaged. */
@@ -319,20 +312,7 @@ export class KeyService {
 
   /** Returns waiting work and the state of the generators, as of the workers' last replies. */
   load(): ServiceLoad {
-    const generators = this.#generatorStatuses();
-    return {
-      queues: [
-        { name: 'keys', ...this.#queue.load },
-        { name: 'suite', ...this.#pool.load },
-        { name: 'batches', ...this.#pool.batchLoad },
-        { name: 'lookups', ...this.#apiKeys.load },
-        ...this.#statistics.loads,
-        this.deliveries.load,
-        ...(this.#serviceLog ? [this.#serviceLog.load] : []),
-      ],
-      generators: generators.length,
-      reseeds: generators.reduce((sum, { reseeds }) => sum + reseeds, 0),
-    };
+    return this.#condition.load();
   }
 
   /**
@@ -375,20 +355,6 @@ export class KeyService {
   /** Resolves once the key worker's thread has answered a ping. */
   ping(): Promise<void> {
     return whenAnswered(this.#workers[0]);
-  }
-
-  #generatorStatuses(): GeneratorStatus[] {
-    return [this.#keyWorkerStatus, ...this.#pool.statuses()];
-  }
-
-  #probe(): void {
-    if (this.#probing) return;
-    this.#probing = true;
-    this.#pool.probe();
-    const done = () => {
-      this.#probing = false;
-    };
-    this.#queue.submit({ kind: 'probe' }).then(done, done);
   }
 
   async #lookUpPrincipals(
