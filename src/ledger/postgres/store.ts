@@ -66,12 +66,12 @@ import type { HostOptions } from './hosts.ts';
 import { PostgresKeyRecords } from './key-records.ts';
 import { PostgresLogStore } from './log-store.ts';
 import {
-  expireCopies,
   makeMonthsAhead,
   prunePostgres,
   removeExpiredAnswers,
   removeUnusedWriters,
 } from './maintenance.ts';
+import { expireCopies } from './old-rows.ts';
 import { FSYNC_WARNING, losesCommits, migrate, requireSchema, requireServer } from './schema.ts';
 import type { TimelineMemory } from './seen-timeline.ts';
 import type { Limits } from './site.ts';
