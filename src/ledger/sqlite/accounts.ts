@@ -47,11 +47,9 @@ import {
 } from './api-keys.ts';
 import { insertAudit } from './audit.ts';
 import type { SqliteConnection } from './connection.ts';
-import { emptyBoxes, emptyBoxesAhead } from './deliveries.ts';
+import { emptyBoxesAhead } from './deliveries.ts';
+import { addRecipient, findRecipient, listRecipients, removeRecipient } from './recipients.ts';
 import { readQuota, readUsed } from './usage.ts';
-
-const SELECT_RECIPIENTS = `SELECT account_id AS accountId, name, suite, public_key AS publicKey,
-    created_ms AS createdMs FROM recipients`;
 
 const FIND_PRINCIPAL = `SELECT api_keys.api_key_id AS apiKeyId, accounts.account_id AS accountId,
     accounts.plan AS plan, accounts.demo AS demo, accounts.sealed_only AS sealedOnly,
@@ -182,24 +180,13 @@ export class SqliteAccountStore implements AccountStore {
   }
 
   async addRecipient(
-    { accountId, name, suite, publicKey, createdMs }: RecipientRecord,
+    record: RecipientRecord,
     audit: AuditRecord | null = null,
   ): Promise<RecipientAddition> {
-    const isAdded = this.#audited(audit, () =>
-      this.connection.changes(
-        `INSERT INTO recipients (account_id, name, suite, public_key, created_ms)
-         SELECT account_id, ?, ?, ?, ? FROM accounts WHERE account_id = ? AND deleted_ms IS NULL
-         ON CONFLICT DO NOTHING`,
-        name,
-        suite,
-        publicKey,
-        createdMs,
-        accountId,
-      ),
-    );
+    const isAdded = this.#audited(audit, () => addRecipient(this.connection, record));
     if (isAdded) return 'added';
     const isKnown = this.connection.guarded(() =>
-      this.#has('accounts WHERE account_id = ? AND deleted_ms IS NULL', accountId),
+      this.#has('accounts WHERE account_id = ? AND deleted_ms IS NULL', record.accountId),
     );
     return isKnown ? 'taken' : 'unknown_account';
   }
@@ -210,31 +197,15 @@ export class SqliteAccountStore implements AccountStore {
     audit: AuditRecord | null = null,
   ): Promise<boolean> {
     await emptyBoxesAhead(this.connection, { accountId, recipient: name });
-    return this.#audited(audit, () => {
-      const removal = 'DELETE FROM recipients WHERE account_id = ? AND name = ?';
-      emptyBoxes(this.connection, { accountId, recipient: name });
-      return this.connection.changes(removal, accountId, name);
-    });
+    return this.#audited(audit, () => removeRecipient(this.connection, accountId, name));
   }
 
   async listRecipients(accountId?: string): Promise<RecipientRecord[]> {
-    return this.connection.guarded(() =>
-      this.connection
-        .all(
-          `${SELECT_RECIPIENTS} WHERE ? IS NULL OR account_id = ? ORDER BY account_id, name`,
-          accountId ?? null,
-          accountId ?? null,
-        )
-        .map((row) => ({ ...(row as unknown as RecipientRecord) })),
-    );
+    return this.connection.guarded(() => listRecipients(this.connection, accountId));
   }
 
   async findRecipient(accountId: string, name: string): Promise<RecipientRecord | null> {
-    return this.connection.guarded(() => {
-      const find = `${SELECT_RECIPIENTS} WHERE account_id = ? AND name = ?`;
-      const row = this.connection.get(find, accountId, name);
-      return row ? { ...(row as unknown as RecipientRecord) } : null;
-    });
+    return this.connection.guarded(() => findRecipient(this.connection, accountId, name));
   }
 
   async addApiKey(
