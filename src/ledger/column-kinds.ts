@@ -241,3 +241,9 @@ export const COUNTS: Column = {
   read: (json) => (typeof json === 'string' && isCounts(json) ? json : undefined),
   expected: `1 to ${LATENCY_BUCKETS} whole numbers separated by commas`,
 };
+
+/** Reports whether only some of the values are set. */
+export function isTorn(values: readonly Value[]): boolean {
+  const set = values.filter((value) => value !== null).length;
+  return set > 0 && set < values.length;
+}

@@ -9,6 +9,7 @@ import {
   INT32_MAX,
   id,
   integer,
+  isTorn,
   KEY_ID,
   known,
   labels,
@@ -165,6 +166,32 @@ export const RECORDED_COLUMNS: readonly PlacedColumn[] = PLACED.filter(
 export const LEDGER_COLUMNS: readonly Column[] = PLACED.filter(
   ({ source, kind }) => source === undefined && kind !== 'int64',
 );
+
+/** Columns of `ledger` that are set together, by position: of a receipt, and of a sealed key. */
+const RECEIPT = positionsOf('key_commitment', 'software_id');
+const SEAL = positionsOf('sealed_to', 'sealed_digest');
+const SHARED = positionsOf('further_seals', 'delivery_context');
+
+/** Returns what is wrong with a row of `ledger` of valid values; undefined if nothing is. */
+export function keyMisfit(row: readonly Value[]): string | undefined {
+  if (isTorn(row.slice(...RECEIPT))) {
+    return 'only some of key_commitment, salt, strength_bits, sources and software_id are set';
+  }
+  const [sealedTo] = row.slice(...SEAL);
+  if (isTorn(row.slice(...SEAL))) return 'only one of sealed_to and sealed_digest is set';
+  const [further, deliveryId, context] = row.slice(...SHARED);
+  if (sealedTo === null && further !== null) return 'further_seals is set without sealed_to';
+  if (sealedTo === null && deliveryId !== null) return 'delivery_id is set without sealed_to';
+  return deliveryId === null && context !== null
+    ? 'delivery_context is set without delivery_id'
+    : undefined;
+}
+
+/** Returns the positions of consecutive columns of `ledger` for `slice`. */
+function positionsOf(first: string, last: string): [number, number] {
+  const positionOf = (of: string) => LEDGER_COLUMNS.findIndex(({ name }) => name === of);
+  return [positionOf(first), positionOf(last) + 1];
+}
 
 /** Returns a row with these values in all parts, without other commitments and without an entry. */
 export function rowOf(toValue: (column: PlacedColumn) => unknown): LedgerRow {

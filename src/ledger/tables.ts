@@ -14,6 +14,7 @@ import {
   INT32_MAX,
   id,
   integer,
+  isTorn,
   KEY_ID,
   known,
   lines,
@@ -28,7 +29,13 @@ import {
   type Value,
 } from './column-kinds.ts';
 import { COPY_STATES, type CopyState, isInBox } from './deliveries.ts';
-import { DEFINITION, LEDGER_COLUMNS, P_VALUES, P_VALUES_LENGTHS } from './key-columns.ts';
+import {
+  DEFINITION,
+  keyMisfit,
+  LEDGER_COLUMNS,
+  P_VALUES,
+  P_VALUES_LENGTHS,
+} from './key-columns.ts';
 import { REVOCATION_REASONS, REVOKED_STATES } from './key-records.ts';
 import { SEALED_ONLY } from './store.ts';
 
@@ -56,11 +63,6 @@ const HUGE = 500;
 /** Limits of an idempotency record. The ledger's callers keep to them. */
 const MAX_BODY = 4 * 2 ** 20;
 const MAX_KEYS = 1_000;
-
-/** Columns of `ledger` that are set together, by position: of a receipt, and of a sealed key. */
-const RECEIPT = positionsOf('key_commitment', 'software_id');
-const SEAL = positionsOf('sealed_to', 'sealed_digest');
-const SHARED = positionsOf('further_seals', 'delivery_context');
 
 /** Columns of `key_states` that are set together, by position: those of a revocation. */
 const REVOCATION = [5, 9] as const;
@@ -169,19 +171,7 @@ export const TABLES = {
   ledger: {
     keyLength: 1,
     columns: LEDGER_COLUMNS,
-    misfit: (row) => {
-      if (isTorn(row.slice(...RECEIPT))) {
-        return 'only some of key_commitment, salt, strength_bits, sources and software_id are set';
-      }
-      const [sealedTo] = row.slice(...SEAL);
-      if (isTorn(row.slice(...SEAL))) return 'only one of sealed_to and sealed_digest is set';
-      const [further, deliveryId, context] = row.slice(...SHARED);
-      if (sealedTo === null && further !== null) return 'further_seals is set without sealed_to';
-      if (sealedTo === null && deliveryId !== null) return 'delivery_id is set without sealed_to';
-      return deliveryId === null && context !== null
-        ? 'delivery_context is set without delivery_id'
-        : undefined;
-    },
+    misfit: keyMisfit,
   },
   validated_keys: {
     keyLength: 2,
@@ -388,16 +378,4 @@ export function accountColumn(table: TableName): number {
 export function accountOf(row: readonly Value[]): { accountId: string; plan: string | null } {
   const [, deletedMs] = row.slice(...STATE);
   return { accountId: String(row[0]), plan: deletedMs === null ? String(row[2]) : null };
-}
-
-/** Returns the positions of consecutive columns of `ledger` for `slice`. */
-function positionsOf(first: string, last: string): [number, number] {
-  const positionOf = (of: string) => LEDGER_COLUMNS.findIndex(({ name }) => name === of);
-  return [positionOf(first), positionOf(last) + 1];
-}
-
-/** Reports whether only some of the values are set. */
-function isTorn(values: readonly Value[]): boolean {
-  const set = values.filter((value) => value !== null).length;
-  return set > 0 && set < values.length;
 }
