@@ -8,9 +8,18 @@ interface Platform {
   /** Returns the bytes of a file of the package at once, where the runtime can. */
   readonly readFile?: (file: URL) => Uint8Array;
   readonly newHash: () => Hash;
+  /** Returns the SHA-256 of all of `bytes` in hexadecimal digits. */
+  readonly sha256: (bytes: Uint8Array) => string;
 }
 
-let current: Platform = { newHash: () => new Sha256() };
+let current: Platform = {
+  newHash: () => new Sha256(),
+  sha256: (bytes) => {
+    const hash = new Sha256();
+    hash.update(bytes);
+    return hash.hex();
+  },
+};
 
 export function platform(): Platform {
   return current;

@@ -23,11 +23,25 @@ export class HintCollector {
 
   add({ bytes, offsetBits, bits }: InputSequence): void {
     const taken = Math.min(bits, 8 * HINT_BYTES - this.#bits);
-    for (let i = 0, from = offsetBits, to = this.#bits; i < taken; i++, from++, to++) {
+    const whole = (offsetBits | this.#bits) % 8 === 0 ? taken >>> 3 : 0;
+    this.#bytes.set(bytes.subarray(offsetBits >>> 3, (offsetBits >>> 3) + whole), this.#bits >>> 3);
+    this.#addBits(
+      { bytes, offsetBits: offsetBits + 8 * whole },
+      this.#bits + 8 * whole,
+      taken - 8 * whole,
+    );
+    this.#bits += taken;
+  }
+
+  #addBits(
+    { bytes, offsetBits }: Pick<InputSequence, 'bytes' | 'offsetBits'>,
+    start: number,
+    count: number,
+  ): void {
+    for (let i = 0, from = offsetBits, to = start; i < count; i++, from++, to++) {
       const bit = ((bytes[from >>> 3] as number) >>> (7 - (from & 7))) & 1;
       if (bit === 1) this.#bytes[to >>> 3] = (this.#bytes[to >>> 3] as number) | (128 >>> (to & 7));
     }
-    this.#bits += taken;
   }
 
   /** Wipes what was collected, and returns what it shows. `offset`: bits that were skipped before it; `format`: how it was read. */

@@ -75,9 +75,7 @@ export class Repeats {
 
 /** Returns 128 bits of SHA-256, so that two words never share them by chance. */
 function digestOf(word: Uint8Array): string {
-  const hash = platform().newHash();
-  hash.update(word);
-  return hash.hex().slice(0, 32);
+  return platform().sha256(word).slice(0, 32);
 }
 
 /** Returns a bound of the probability that so many bytes of a sound source have a repeat. */
