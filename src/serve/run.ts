@@ -6,6 +6,7 @@
  * While the database is unavailable, HTTP starts first and is unready: `StartingService` stands in for the workers.
  * `serve/` has a file for each step, and for the log lines of a running server.
  */
+import { releaseStartMemory } from '#platform/threads';
 import type { Config } from '../config/index.ts';
 import { isPostQuantum } from '../config/tls-profiles.ts';
 import { isBuilt } from '../http/pages/is-built.ts';
@@ -56,6 +57,7 @@ async function runParts(parts: ServerParts, threads: WaitingThreads): Promise<nu
   );
   if (typeof started === 'string') return endStart(started, parts);
   const { service, check, identity } = started;
+  releaseStartMemory();
   starting.started(service);
   const listeners = await listening.open().catch(async (error) => {
     await service.close();

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { setPriority } from 'node:os';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
-import { dropWebCryptoWarnings } from '#platform/threads';
+import { dropWebCryptoWarnings, releaseStartMemory } from '#platform/threads';
 import { logThreadWarnings } from '../../process/process-log.ts';
 import type { WorkerUp } from './messages.ts';
 import type { WaitingThreadData } from './waiting-threads.ts';
@@ -21,6 +21,7 @@ export async function runThread(
   logThreadWarnings();
   try {
     await start(port);
+    releaseStartMemory();
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     port.postMessage({ kind: 'unable', message, mayPass: mayPass(error) } satisfies WorkerUp);

@@ -15,7 +15,7 @@ import type { KeyWorkerData } from './key-thread.ts';
 import { type ReadyWorker, readyWorker, whenUp } from './ready-worker.ts';
 import type { StatisticsWorkerData } from './statistics-worker.ts';
 import type { SuiteWorkerData } from './suite-worker.ts';
-import { startWaitingThreads } from './waiting-threads.ts';
+import { startWaitingThreads, YOUNG_MIB } from './waiting-threads.ts';
 
 export interface Threads {
   /** The ledger, for further threads. */
@@ -102,5 +102,5 @@ export function startStatistics(store: StoreLocation): Worker {
 }
 
 function start(name: string, file: string, workerData: unknown): Worker {
-  return startThread(new URL(file, import.meta.url), { name, workerData });
+  return startThread(new URL(file, import.meta.url), { name, workerData, youngMiB: YOUNG_MIB });
 }

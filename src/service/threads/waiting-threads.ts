@@ -8,6 +8,9 @@ import { startThread } from '#platform/threads';
 import type { WorkerReady, WorkerUp } from './messages.ts';
 import { whenUp } from './ready-worker.ts';
 
+/** For new objects in threads whose work is not a key in each moment. */
+export const YOUNG_MIB = 6;
+
 /** What such a thread knows from its start. */
 export interface WaitingThreadData {
   /** Receives the data, in one message. */
@@ -21,11 +24,12 @@ export class WaitingThread<T extends WorkerUp = WorkerUp> {
   readonly #up: Promise<T & { kind: 'ready' }>;
 
   /** Starts the thread of a file in `threads/`. `name` appears in the operating system's list of threads. */
-  constructor(name: string, file: string) {
+  constructor(name: string, file: string, youngMiB?: number) {
     const { port1, port2: setup } = new MessageChannel();
     const workerData: WaitingThreadData = { setup };
     const url = new URL(`./${file}`, import.meta.url);
-    this.worker = startThread(url, { name, workerData, transferList: [setup] });
+    const limit = youngMiB === undefined ? {} : { youngMiB };
+    this.worker = startThread(url, { name, workerData, transferList: [setup], ...limit });
     this.#setup = port1;
     this.#up = whenUp<T>(this.worker);
     // `start` reports a failure. A server that cannot start does not wait for this thread.
@@ -58,5 +62,5 @@ export function startWaitingThreads(): WaitingThreads {
 }
 
 export function waitingSuiteWorker(): WaitingThread<WorkerReady> {
-  return new WaitingThread('phm-suite', 'suite-worker.ts');
+  return new WaitingThread('phm-suite', 'suite-worker.ts', YOUNG_MIB);
 }
