@@ -95,12 +95,19 @@ async function start({
 }
 
 export async function stopAll(): Promise<void> {
-  for (const child of children) {
-    if (child.exitCode !== null || child.signalCode !== null) continue;
-    const exit = once(child, 'exit');
-    child.kill('SIGINT');
-    await exit;
-  }
+  for (const child of children) await stop(child);
+}
+
+/** Stops one server. */
+export async function stopTarget({ pid }: Target): Promise<void> {
+  for (const child of children) if (child.pid === pid) await stop(child);
+}
+
+async function stop(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const exit = once(child, 'exit');
+  child.kill('SIGINT');
+  await exit;
 }
 
 /** Ends the started processes on Ctrl-C as well. */
@@ -162,12 +169,12 @@ export async function startServer(
   return { ...(await start(server)), headers };
 }
 
-/** Starts the yardstick: a Fastify route that returns the same JSON as a plain generate of this server. */
-export async function startBare(server: Target, log: string): Promise<Target> {
+/** Starts the yardstick: a Fastify route that returns the same JSON as a plain generate of this server, with empty threads. */
+export async function startBare(server: Target, log: string, threads = 0): Promise<Target> {
   const answer = await post(server, '/api/v2/generate', PLAIN);
   const env = { PATH: process.env.PATH ?? '' };
   const { headers } = server;
-  const args = [BARE, JSON.stringify(answer)];
+  const args = [BARE, JSON.stringify(answer), `${threads}`];
   return { ...(await start({ file: process.execPath, args, env, log })), headers };
 }
 

@@ -1,4 +1,4 @@
-/** Garbage collection and event-loop delay of a server's threads, as the bench asks for them. */
+/** Garbage collection, event-loop delay and memory of a server's threads, as the bench asks for them. */
 import type { ChildProcess } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
 
@@ -9,6 +9,19 @@ export const WATCH_OPTIONS: string = `--import=${new URL('watch-threads.ts', imp
 const ANSWER_MS = 200;
 
 export type Order = 'reset' | 'report';
+
+/** What a thread holds at the time of its report. */
+export interface ThreadMemory {
+  readonly usedMiB: number;
+  /** Pages of the heap, used or not. */
+  readonly committedMiB: number;
+  /** Those of them that are for new objects. */
+  readonly youngMiB: number;
+  /** Buffers and strings outside the heap. */
+  readonly externalMiB: number;
+  /** Machine code, bytecode and what belongs to them, within the heap. */
+  readonly codeMiB: number;
+}
 
 /** What one thread did since the last order. */
 export interface ThreadReport {
@@ -21,6 +34,7 @@ export interface ThreadReport {
   /** Time by which a timer of 2 ms is late. */
   readonly delayP99Ms: number;
   readonly longestDelayMs: number;
+  readonly memory: ThreadMemory;
 }
 
 /** Asks a process with the preloaded module `watch-threads.ts` for its reports. */

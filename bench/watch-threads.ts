@@ -1,5 +1,5 @@
 /**
- * Records garbage collection and event-loop delay in each thread of a server. `ServerWatch` (server-watch.ts) preloads it
+ * Records garbage collection, event-loop delay and memory in each thread of a server. `ServerWatch` (server-watch.ts) preloads it
  * with `--import`; the product does not know it.
  *
  * The main thread takes orders from the bench over IPC and passes them to the other threads. `reset` begins a new record,
@@ -7,8 +7,9 @@
  */
 import { syncBuiltinESMExports } from 'node:module';
 import { monitorEventLoopDelay, PerformanceObserver } from 'node:perf_hooks';
+import v8 from 'node:v8';
 import workerThreads, { BroadcastChannel, isMainThread, threadName } from 'node:worker_threads';
-import type { Order, ThreadReport } from './server-watch.ts';
+import type { Order, ThreadMemory, ThreadReport } from './server-watch.ts';
 
 const NS_PER_MS = 1e6;
 
@@ -45,6 +46,22 @@ function report(): ThreadReport {
     longestPauseMs: Math.max(0, ...pauses),
     delayP99Ms: delayOf(loop.percentile(99)),
     longestDelayMs: delayOf(loop.max),
+    memory: memory(),
+  };
+}
+
+const MIB = 2 ** 20;
+
+function memory(): ThreadMemory {
+  const { heapUsed, heapTotal, external } = process.memoryUsage();
+  const young = v8.getHeapSpaceStatistics().find((space) => space.space_name === 'new_space');
+  const code = v8.getHeapCodeStatistics();
+  return {
+    usedMiB: heapUsed / MIB,
+    committedMiB: heapTotal / MIB,
+    youngMiB: (young?.space_size ?? 0) / MIB,
+    externalMiB: external / MIB,
+    codeMiB: (code.code_and_metadata_size + code.bytecode_and_metadata_size) / MIB,
   };
 }
 
