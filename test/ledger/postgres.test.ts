@@ -72,6 +72,7 @@ before(async () => {
   if (noPostgres) return;
   // A server of its own: tests stop it, use up its connections and change its settings.
   postgres = await Postgres.start();
+  await postgres.setSync(false);
   postgres.publishesAll = true;
   postgres.waitsForLocks = true;
 });
@@ -1052,11 +1053,10 @@ describe('PostgreSQL schema', when, () => {
       (
         await openPostgresStore({ url, quotas: QUOTAS, warn: (text) => warnings.push(text) })
       ).close();
+    await postgres.setSync(true);
     await openAndClose();
     assert.deepEqual(warnings, []);
-    await postgres.query('postgres', 'ALTER SYSTEM SET fsync = off');
-    await postgres.stop('INT');
-    await postgres.restart();
+    await postgres.setSync(false);
     await openAndClose();
     assert.match(warnings.join(), /fsync off/);
   });

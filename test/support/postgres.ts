@@ -185,6 +185,20 @@ export class Postgres extends Databases {
     await exit;
   }
 
+  /**
+   * Has the server sync its writes, or not: it creates and drops databases ten times as fast without. A server that is killed keeps
+   * its commits all the same, as long as the machine runs.
+   */
+  async setSync(isOn: boolean): Promise<void> {
+    const value = isOn ? 'on' : 'off';
+    await this.query('postgres', `ALTER SYSTEM SET fsync = ${value}`);
+    await this.query('postgres', 'SELECT pg_reload_conf()');
+    for (;;) {
+      const [row] = await this.query('postgres', 'SHOW fsync');
+      if (row?.fsync === value) return;
+    }
+  }
+
   /** Stops the server and removes the cluster. */
   override async remove(): Promise<void> {
     await this.stop('QUIT');
