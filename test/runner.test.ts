@@ -38,14 +38,22 @@ const ENDLESS = `
 
 describe('npm run test:one', () => {
   it('runs the tests of a file whose names contain a text', () => {
-    const { status, stdout } = one('test/shell-word.test.ts', '--name', 'invisible');
+    const { status, stdout } = one(
+      'test/platform/terminal/shell-word.test.ts',
+      '--name',
+      'invisible',
+    );
     assert.equal(status, 0);
     assert.match(stdout, /^ {2}✔ shows what is invisible/m);
     assert.doesNotMatch(stdout, /is plain if it needs no quotes/);
   });
 
   it('fails if no test has the text in its name', () => {
-    const { status, stderr } = one('test/shell-word.test.ts', '--name', 'no such words');
+    const { status, stderr } = one(
+      'test/platform/terminal/shell-word.test.ts',
+      '--name',
+      'no such words',
+    );
     assert.equal(status, 1);
     assert.equal(stderr, 'no test has "no such words" in its name\n');
   });

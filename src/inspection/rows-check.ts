@@ -4,12 +4,13 @@
  */
 import { formatKeyId, keyEntry } from '../keys/index.ts';
 import type { FindingKind, Findings } from '../ledger/admin.ts';
-import type {
-  LedgerStore,
-  LogEntry,
-  LogPosition,
-  LogRecord,
-  RecordedRow,
+import {
+  keyIdMs,
+  type LedgerStore,
+  type LogEntry,
+  type LogPosition,
+  type LogRecord,
+  type RecordedRow,
 } from '../ledger/index.ts';
 import type { LogMacKeys } from '../proof/index.ts';
 import { checkAudits, type EntryRange, type LogStartFacts } from './audits-check.ts';
@@ -161,7 +162,7 @@ class RowsCheck {
       for (let from = 0; from < size; from += PAGE) {
         const page = await store.pageEntries(logId, from, PAGE);
         const first = page.find(({ kind, entryId }) => kind === 'key' && entryId !== null);
-        if (first?.entryId) return timeOf(first.entryId);
+        if (first?.entryId) return keyIdMs(first.entryId);
       }
     }
     return logs[0]?.startedMs ?? 0;
@@ -208,7 +209,7 @@ class RowsCheck {
     const rows = await store.findKeys(keyIds);
     for (const [i, keyId] of keyIds.entries()) {
       if (rows[i]) continue;
-      if (timeOf(keyId) < horizonMs) this.#report.pruned++;
+      if (keyIdMs(keyId) < horizonMs) this.#report.pruned++;
       else findings.add(DELETED, formatKeyId(keyId));
     }
   }
@@ -232,11 +233,6 @@ class RowsCheck {
       else this.#order.findings.add(NO_STATEMENT, `entry ${index}`);
     }
   }
-}
-
-/** Returns the milliseconds in a UUIDv7 (RFC 9562 §5.7). */
-function timeOf(id: Uint8Array): number {
-  return Buffer.from(id).readUIntBE(0, 6);
 }
 
 const hexOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');

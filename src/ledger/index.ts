@@ -56,6 +56,7 @@ export {
   type RevokedState,
   type SettledRevocation,
 } from './key-records.ts';
+export { keyIdMs } from './key-time.ts';
 export { type LatencyCounts, latencyPercentileUs } from './latency.ts';
 export type {
   LedgerRow,

@@ -1,5 +1,5 @@
 /**
- * The behaviour of every ledger store with clocks. Each store's test file runs this with its own opener.
+ * The behaviour of every ledger store with clocks, which `sqlite.test.ts` and, for PostgreSQL, the slow `postgres-growth.test.ts` run.
  */
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';

@@ -1,4 +1,4 @@
-/** The transparency log on both stores, and its way from one to the other. */
+/** The transparency log on its way from one store to the other, damaged, and in a PostgreSQL that was restored or promoted. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -26,7 +26,6 @@ import {
   assertSound,
   auditRecord,
   comparable,
-  logContract,
   loggedRow,
   logStart,
   storedRoot,
@@ -57,14 +56,6 @@ const pathOf = (name: string) => join(directory, name);
 const openSqlite = async (name: string) => openSqliteStore({ path: pathOf(name), quotas: QUOTAS });
 const openPostgres = (name: string) =>
   openPostgresStore({ url: postgres.url(name), quotas: QUOTAS });
-
-logContract('SQLite', { open: () => openSqlite('log.db'), setClock: async () => {} });
-
-logContract('PostgreSQL', {
-  open: () => openPostgres('log'),
-  setClock: (atMs) => postgres.setClock('log', atMs),
-  skip: noPostgres,
-});
 
 const ACCOUNT_RECORD = { accountId: ACCOUNT, name: 'l', plan: 'enterprise', demo: false };
 

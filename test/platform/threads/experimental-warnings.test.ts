@@ -3,12 +3,12 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { describe, it } from 'node:test';
 
-const SOURCE = new URL('../../src/', import.meta.url);
-const FILTER = new URL('../../packages/platform/src/threads/index.ts', import.meta.url);
+const SOURCE = new URL('../../../src/', import.meta.url);
+const FILTER = new URL('../../../packages/platform/src/threads/index.ts', import.meta.url);
 
 /** Uses every experimental part of the platform that sealed keys and receipts rest on. */
 const USE = `
-  const { newRecipient } = await import('${new URL('../../packages/sealing/src/index.ts', import.meta.url)}');
+  const { newRecipient } = await import('${new URL('../../../packages/sealing/src/index.ts', import.meta.url)}');
   for (const suite of ['MLKEM768-X25519', 'ML-KEM-1024']) await newRecipient(suite);
   await crypto.subtle.generateKey('ML-DSA-44', false, ['sign', 'verify']);`;
 

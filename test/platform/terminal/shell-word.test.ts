@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { describe, it } from 'node:test';
-import { quote } from '../packages/platform/src/terminal/shell-word.ts';
-import { visible } from '../packages/platform/src/terminal/visible.ts';
+import { quote } from '../../../packages/platform/src/terminal/shell-word.ts';
+import { visible } from '../../../packages/platform/src/terminal/visible.ts';
 
 const HOSTILE = [
   'new\nline.xz',

@@ -11,7 +11,7 @@ import {
   endThread,
   hasEnded,
   startThread,
-} from '../../packages/platform/src/threads/worker-thread.ts';
+} from '../../../packages/platform/src/threads/worker-thread.ts';
 
 /** Starts a thread that runs `body`, and waits until it reports that it is ready. */
 async function threadOf(body: string): Promise<Worker> {
@@ -42,8 +42,10 @@ describe('a worker thread', () => {
 
   it('starts in a process whose working directory was removed, also if its name is taken again', () => {
     const folder = mkdtempSync(join(tmpdir(), 'phm-cwd-'));
-    const module = new URL('../../packages/platform/src/threads/worker-thread.ts', import.meta.url)
-      .href;
+    const module = new URL(
+      '../../../packages/platform/src/threads/worker-thread.ts',
+      import.meta.url,
+    ).href;
     const program = `
       import { mkdirSync, rmdirSync } from 'node:fs';
       import { startThread } from '${module}';
@@ -90,7 +92,7 @@ describe('a worker thread', () => {
   it('gets the compile cache that its program enables after it has loaded this module', () => {
     const folder = mkdtempSync(join(tmpdir(), 'phm-cache-'));
     const program = `
-      import { childEnvironment } from ${JSON.stringify(import.meta.resolve('../../packages/platform/src/threads/index.ts'))};
+      import { childEnvironment } from ${JSON.stringify(import.meta.resolve('../../../packages/platform/src/threads/index.ts'))};
       import { enableCompileCache } from 'node:module';
       const before = childEnvironment();
       enableCompileCache(${JSON.stringify(folder)});

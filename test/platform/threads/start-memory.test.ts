@@ -2,9 +2,10 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { describe, it } from 'node:test';
-import { newThread } from '../../packages/platform/src/threads/worker-thread.ts';
+import { newThread } from '../../../packages/platform/src/threads/worker-thread.ts';
 
-const MODULE = new URL('../../packages/platform/src/threads/start-memory.ts', import.meta.url).href;
+const MODULE = new URL('../../../packages/platform/src/threads/start-memory.ts', import.meta.url)
+  .href;
 
 /** Runs `body` in a thread of its own, and returns what it reports. */
 async function inThread(body: string, youngMiB?: number): Promise<Record<string, unknown>> {
