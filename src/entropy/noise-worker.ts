@@ -3,6 +3,7 @@
  * nor a busy source delays the generation of keys.
  */
 import { parentPort, workerData } from 'node:worker_threads';
+import { releaseStartMemory } from '#platform/threads';
 import { logThreadWarnings } from '../process/process-log.ts';
 import { NoisePump, type SourceEvent } from './noise-pump.ts';
 import { PoolFiller } from './pool.ts';
@@ -27,6 +28,7 @@ async function main({ settings, memory }: NoiseWorkerData): Promise<void> {
     port.close();
   });
   pump.start();
+  releaseStartMemory();
 }
 
 logThreadWarnings();
