@@ -40,6 +40,7 @@ export {
 } from './order.ts';
 export { STREAM_NAMES, STREAM_TESTS, type StreamName } from './p-values.ts';
 export { SAMPLE_BITS } from './sample.ts';
+export { sealSelfTest } from './seal-self-test.ts';
 export { requireAlgorithms, requireSelfTests, runSelfTests } from './self-test.ts';
 export { auditEntry, auditStatement, formatAuditId, keyEntry, keyStatement } from './statement.ts';
 export { suiteSelfTest } from './suite-self-test.ts';

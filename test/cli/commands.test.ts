@@ -16,6 +16,7 @@ import {
 } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { SEAL_SUITES } from '#sealing';
 import { ENVIRONMENT } from '../../src/config/environment.ts';
 import { commandJson, runCommand, runCommandUnheard } from '../support/run-command.ts';
 import {
@@ -476,10 +477,19 @@ describe('phm selftest', () => {
       readonly passed: number;
       readonly failed: number;
       readonly skipped: number;
-      readonly tests: readonly { readonly name: string; readonly result: string }[];
+      readonly tests: readonly {
+        readonly name: string;
+        readonly result: string;
+        readonly approved: boolean | null;
+      }[];
     }>(['selftest'], dataDir);
     const { passed, failed, skipped, tests } = report;
     assert.ok(passed >= 8);
+    const sealing = tests.filter(({ name }) => name.startsWith('sealing with '));
+    assert.deepEqual(
+      sealing.map(({ name, approved }) => [name, approved]),
+      SEAL_SUITES.map(({ name }) => [`sealing with ${name}`, false]),
+    );
     assert.equal(tests.filter(({ result }) => result === 'pass').length, passed);
     // A clone has no manifest.
     const other = tests.filter(({ result }) => result !== 'pass');

@@ -1,6 +1,6 @@
 /** Checks what generates keys: the entropy sources and the kernels. */
 import { isRemote, isSourceName } from '../../entropy/index.ts';
-import { runSelfTests, suiteSelfTest } from '../../keys/index.ts';
+import { runSelfTests, sealSelfTest, suiteSelfTest } from '../../keys/index.ts';
 import { probeSource } from '../noise/probe.ts';
 import { type Finding, failed, ok, skipped, warning } from './finding.ts';
 import type { Site } from './site.ts';
@@ -23,9 +23,9 @@ export async function checkSources({ config }: Site, signal: AbortSignal): Promi
   return working.length > 0 ? [ok(working.join(', ')), ...found] : found;
 }
 
-/** Loading compares the kernels with the digests of this release, and the tests compare them with known answers. */
-export function checkKernels(): Finding[] {
-  const results = [...runSelfTests(), suiteSelfTest(1)];
+/** Loading compares the kernels with the digests of this release, and the tests compare them with known answers; a key is sealed and opened. */
+export async function checkKernels(): Promise<Finding[]> {
+  const results = [...runSelfTests(), suiteSelfTest(1), ...(await sealSelfTest())];
   const wrong = results.filter(({ passed }) => !passed).map(({ name }) => name);
   if (wrong.length === 0) return [ok(`${results.length} self-tests passed`)];
   return [
