@@ -7,6 +7,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { LEAST_LIFE_MS, Refusal } from '../../src/keys/keeper.ts';
 import type { HandedKey } from '../../src/keys/stock.ts';
+import { disturb, disturbance } from '../support/disturbance.ts';
 import { generatorOf } from '../support/generator.ts';
 import type { MemoryService } from '../support/memory-service.ts';
 import { SimulatedClock } from '../support/simulated-clock.ts';
@@ -33,7 +34,6 @@ const SLAVES = [
 type SiteName = 'a' | 'b';
 
 const site = fc.constantFrom<SiteName>('a', 'b');
-const chance = fc.constantFrom(0, 0, 0.1, 0.5);
 
 const step = fc.oneof(
   {
@@ -61,24 +61,7 @@ const step = fc.oneof(
   },
   { weight: 3, arbitrary: fc.record({ do: fc.constant('crash' as const), site }) },
   { weight: 3, arbitrary: fc.record({ do: fc.constant('start' as const), site }) },
-  {
-    weight: 2,
-    arbitrary: fc.record({
-      do: fc.constant('disturb' as const),
-      // Of two services the first, the second, or both.
-      which: fc.nat(2),
-      isDown: fc.boolean(),
-      faults: fc.record({
-        refuse: chance,
-        lose: chance,
-        loseMade: chance,
-        delay: chance,
-        repeat: chance,
-        revive: chance,
-        slowMs: fc.constantFrom(0, 50, 3_000),
-      }),
-    }),
-  },
+  { weight: 2, arbitrary: disturbance },
   {
     weight: 1,
     arbitrary: fc.record({ do: fc.constant('disk' as const), site, isFull: fc.boolean() }),
@@ -125,19 +108,11 @@ class Run {
     else if (one.do === 'crash') this.sites[one.site].crash();
     else if (one.do === 'start') await this.start(one.site);
     else if (one.do === 'disk') this.sites[one.site].disk.isFull = one.isFull;
-    else this.#disturb(one);
+    else disturb(this.#services, one);
   }
 
   async start(name: SiteName): Promise<void> {
     if (this.sites[name].life === null) await this.sites[name].start();
-  }
-
-  #disturb({ which, isDown, faults }: Extract<Step, { do: 'disturb' }>): void {
-    for (const [i, service] of this.#services.entries()) {
-      if (this.#services.length === 2 && which === 1 - i) continue;
-      service.isDown = isDown;
-      Object.assign(service.faults, faults);
-    }
   }
 
   take(way: (typeof MASTERS)[number], count: number, size: 256 | 384): Promise<HandedKey[]> {

@@ -6,6 +6,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
+import { disturb, disturbance } from '../support/disturbance.ts';
 import { generatorOf } from '../support/generator.ts';
 import type { MemoryService } from '../support/memory-service.ts';
 import { END_NAMES, End, type EndName, partyOf } from '../support/psk-ends.ts';
@@ -15,7 +16,6 @@ import { TwoMemoryServices } from '../support/two-memory-services.ts';
 const INTERVAL_MS = 300_000;
 
 const end = fc.constantFrom<EndName>('a', 'b');
-const chance = fc.constantFrom(0, 0, 0.1, 0.5);
 
 const step = fc.oneof(
   { weight: 8, arbitrary: fc.record({ do: fc.constant('pass' as const), ms: fc.nat(60_000) }) },
@@ -30,24 +30,7 @@ const step = fc.oneof(
   { weight: 3, arbitrary: fc.record({ do: fc.constant('crash' as const), end }) },
   { weight: 3, arbitrary: fc.record({ do: fc.constant('start' as const), end }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('forget' as const), end }) },
-  {
-    weight: 3,
-    arbitrary: fc.record({
-      do: fc.constant('disturb' as const),
-      // Of two services the first, the second, or both.
-      which: fc.nat(2),
-      isDown: fc.boolean(),
-      faults: fc.record({
-        refuse: chance,
-        lose: chance,
-        loseMade: chance,
-        delay: chance,
-        repeat: chance,
-        revive: chance,
-        slowMs: fc.constantFrom(0, 50, 3_000),
-      }),
-    }),
-  },
+  { weight: 3, arbitrary: disturbance },
   {
     weight: 2,
     arbitrary: fc.record({
@@ -134,7 +117,7 @@ class Run {
 
   async do(one: Step): Promise<void> {
     if (one.do === 'pass') await this.clock.advance(one.ms);
-    else if (one.do === 'disturb') this.#disturb(one);
+    else if (one.do === 'disturb') disturb(this.#services, one);
     else await this.#doAt(this.#ends[one.end], one);
   }
 
@@ -148,22 +131,6 @@ class Run {
     } else {
       at.crash();
       at.disk.content = '';
-    }
-  }
-
-  #disturb({
-    which,
-    isDown,
-    faults,
-  }: {
-    which: number;
-    isDown: boolean;
-    faults: MemoryService['faults'];
-  }): void {
-    for (const [i, service] of this.#services.entries()) {
-      if (this.#services.length === 2 && which === 1 - i) continue;
-      service.isDown = isDown;
-      Object.assign(service.faults, faults);
     }
   }
 
