@@ -28,7 +28,7 @@ async function main({ settings, memory }: NoiseWorkerData): Promise<void> {
     port.close();
   });
   pump.start();
-  releaseStartMemory();
+  await releaseStartMemory();
 }
 
 logThreadWarnings();
