@@ -1,4 +1,7 @@
-/** Paces what an end does at the service: `leader.ts` or `follower.ts` agree on keys; this has those at hand that it needs, and tidies up. */
+/**
+ * Paces what an end does at the service: `leader.ts` or `follower.ts` agree on keys; this has those at hand that it needs, and
+ * tidies up.
+ */
 import type { Clock } from '../clock.ts';
 import { Patience, within } from '../keys/patience.ts';
 import { SourceError } from '../source/key-boxes.ts';

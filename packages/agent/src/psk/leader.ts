@@ -14,7 +14,7 @@ import { AHEAD, type Timetable } from './timetable.ts';
 /** Keys that are made for an epoch at once, if copies get lost or the other end refuses them. */
 const QUICK_TRIES = 5;
 
-/** Further tries for all epochs in an interval: a fault that lasts costs few keys, and its end is noticed in time. */
+/** Further tries in an interval, for all epochs together: a fault that lasts costs few keys, and its end is noticed in time. */
 const LATER_TRIES = 10;
 
 export interface RoleOptions {
@@ -28,10 +28,12 @@ export interface RoleOptions {
 export class Leader {
   readonly #given: RoleOptions;
   #hasLooked = false;
-  #lastLaterMs = 0;
+  /** A start counts as one, so that one that comes again and again costs no keys. */
+  #lastLaterMs: number;
 
   constructor(given: RoleOptions) {
     this.#given = given;
+    this.#lastLaterMs = given.clock.nowMs();
   }
 
   /** Resolves with true if the other end may soon have something new. Rejects as the service and the record do. */
@@ -42,10 +44,9 @@ export class Leader {
     const now = timetable.epochAt(clock.nowMs());
     const after = Math.max(now, record.state.current?.epoch ?? 0);
     let isOpen = false;
-    const mayTryLater = this.#mayTryLater();
     for (let epoch = after + 1; epoch <= now + AHEAD; epoch += 1) {
       if (clock.nowMs() >= timetable.agreedBy(epoch)) continue;
-      await this.#advance(epoch, mayTryLater, signal);
+      await this.#advance(epoch, signal);
       isOpen ||= record.state.plans.get(epoch)?.stage === 'proposed';
     }
     return isOpen;
@@ -58,7 +59,7 @@ export class Leader {
     return sinceMs < 0 || sinceMs >= timetable.intervalMs / LATER_TRIES;
   }
 
-  async #advance(epoch: number, mayTryLater: boolean, signal: AbortSignal): Promise<void> {
+  async #advance(epoch: number, signal: AbortSignal): Promise<void> {
     const { record, copies, timetable, clock } = this.#given;
     const plan = record.state.plans.get(epoch);
     if (plan === undefined) return this.#propose(epoch, 1, signal);
@@ -68,7 +69,7 @@ export class Leader {
     if (states.own === 'gone' || states.peer === 'gone') {
       copies.drop(plan.id);
       const isLater = plan.tries >= QUICK_TRIES;
-      if (isLater && !mayTryLater) return;
+      if (isLater && !this.#mayTryLater()) return;
       if (isLater) this.#lastLaterMs = clock.nowMs();
       return this.#propose(epoch, plan.tries + 1, signal);
     }

@@ -161,23 +161,34 @@ describe('two ends of a link', () => {
     assertInStep();
   });
 
-  it('agree on a key of an epoch whose copies were lost, once none is lost any more', async () => {
-    await pass(1);
-    const box = service.boxesFor(partyOf('b').thumbprint);
-    const kept = service.idsOf(partyOf('b').thumbprint);
+  /** Removes new copies of `b` for an interval, and returns how many keys were made meanwhile. */
+  async function loseCopies(kept: readonly string[]): Promise<number> {
+    const { thumbprint } = partyOf('b');
+    const box = service.boxesFor(thumbprint);
     const before = service.made;
-    // The first epoch whose keys are not made yet comes within reach.
     for (let ms = 0; ms < INTERVAL_MS; ms += 500) {
-      const fresh = service.idsOf(partyOf('b').thumbprint).filter((id) => !kept.includes(id));
+      const fresh = service.idsOf(thumbprint).filter((id) => !kept.includes(id));
       await clock.settle(box.remove(fresh, new AbortController().signal));
       await clock.advance(450);
     }
-    const made = service.made - before;
+    return service.made - before;
+  }
+
+  it('agree on a key of an epoch whose copies were lost, once none is lost any more', async () => {
+    await pass(1);
+    // The first epoch whose keys are not made yet comes within reach.
+    const made = await loseCopies(service.idsOf(partyOf('b').thumbprint));
     assert.ok(made > 5 && made <= 16, `${made} keys were made`);
     for (let i = 0; i < 4; i += 1) {
       await pass(1);
       assertInStep();
     }
+  });
+
+  it('make five keys of each epoch at once, and ten in an interval for all epochs together', async () => {
+    // Three epochs are within reach, and a fourth within the interval.
+    const made = await loseCopies([]);
+    assert.ok(made > 20 && made <= 4 * 5 + 11, `${made} keys were made`);
   });
 
   it('remove what they use no more', async () => {
