@@ -11,7 +11,7 @@
  * The works take turns, round after round, and every ratio is of one round. Linux only.
  */
 import { execFile } from 'node:child_process';
-import { closeSync, fdatasyncSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { closeSync, fdatasyncSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { drive } from './drive.ts';
@@ -64,7 +64,8 @@ function writtenBytes(pid: number): number {
 
 /** Appends so many bytes to a file again and again, each time to the disk. */
 function appends(folder: string, bytes: number, seconds: number): Waits {
-  const file = openSync(join(folder, 'appended'), 'a');
+  const path = join(folder, 'appended');
+  const file = openSync(path, 'a');
   const block = Buffer.alloc(bytes, 1);
   const times: number[] = [];
   const endMs = performance.now() + 1_000 * seconds;
@@ -74,6 +75,7 @@ function appends(folder: string, bytes: number, seconds: number): Waits {
     times.push(performance.now() - from);
   }
   closeSync(file);
+  rmSync(path);
   return waitsOf({ perSecond: 0, latenciesMs: Float64Array.from(times).sort(), problems: [] });
 }
 

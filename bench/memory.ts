@@ -10,6 +10,7 @@
  * watches it there takes some memory, so it has no part in the other figures. Linux only.
  */
 import { readFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
@@ -39,8 +40,8 @@ import type { ThreadReport } from './server-watch.ts';
 const PATH = '/api/v2/generate';
 const EVIDENCE_CONNECTIONS = 8;
 
-/** Key worker, log worker, statistics worker and, on two cores, two suite workers. */
-const THREADS = 5;
+/** Key worker, log worker, statistics worker and a suite worker for each core. */
+const THREADS = 3 + availableParallelism();
 
 /** Time between two looks at a loaded server. */
 const LOOK_MS = 250;
@@ -74,14 +75,19 @@ async function loadedMiB(server: Target, { seconds, connections }: LoadOptions):
   const watching = (async () => {
     for (; !isOver; await delay(LOOK_MS)) most = Math.max(most, residentMiB(server).all);
   })();
-  await drive(server, { path: PATH, body: PLAIN, connections }, seconds);
-  await drive(
-    server,
+  const loads = [
+    { path: PATH, body: PLAIN, connections },
     { path: PATH, body: WITH_EVIDENCE, connections: EVIDENCE_CONNECTIONS },
-    seconds,
-  );
-  isOver = true;
-  await watching;
+  ];
+  try {
+    for (const load of loads) {
+      const { problems } = await drive(server, load, seconds);
+      if (problems.length > 0) throw new Error(problems.join('; '));
+    }
+  } finally {
+    isOver = true;
+    await watching;
+  }
   return most;
 }
 

@@ -8,7 +8,7 @@ import { startThread } from '#platform/threads';
 import type { WorkerReady, WorkerUp } from './messages.ts';
 import { whenUp } from './ready-worker.ts';
 
-/** For new objects in threads whose work is not a key in each moment. */
+/** For new objects in threads that are not on the path of a single plain key. */
 export const YOUNG_MIB = 6;
 
 /** What such a thread knows from its start. */

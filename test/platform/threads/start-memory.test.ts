@@ -34,6 +34,17 @@ describe('the memory that a thread took to start', () => {
   });
 });
 
+describe('threads that end their start at the same time', () => {
+  it('all give back', async () => {
+    const threads = Array.from({ length: 6 }, () =>
+      inThread(`
+        await releaseStartMemory();
+        parentPort.postMessage({ hasFlag: typeof gc });`),
+    );
+    for (const { hasFlag } of await Promise.all(threads)) assert.equal(hasFlag, 'undefined');
+  });
+});
+
 describe('the limit for new objects', () => {
   it('holds for its thread', async () => {
     const body = 'parentPort.postMessage({ limit: resourceLimits.maxYoungGenerationSizeMb });';

@@ -5,8 +5,8 @@ import { isWorkingDirectoryGone } from './working-directory.ts';
 
 interface ThreadOptions extends Pick<WorkerOptions, 'name' | 'transferList' | 'workerData'> {
   /**
-   * Most MiB of the heap for new objects. A thread that waits for most of the time collects more often with less, and does not keep
-   * the pages of its busiest second. Default: V8's, 48.
+   * Most MiB of the heap for new objects. With less, a thread that waits for most of the time collects more often, and does not keep
+   * the pages of its busiest second. Default: V8's.
    */
   readonly youngMiB?: number;
 }
