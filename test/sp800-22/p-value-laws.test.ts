@@ -10,6 +10,8 @@ import {
   NIST_PARAMETERS,
   resolveParameters,
   runs,
+  SUPPLEMENT_NAMES,
+  TEST_NAMES,
   type TestName,
   type TestResult,
   uniformityPValue,
@@ -17,6 +19,10 @@ import {
 import type { LengthCounts } from '../../packages/lab/studies/second-level/counts.ts';
 import { distance } from '../../packages/lab/studies/second-level/limits.ts';
 import { classOf, type PValueLaw, pValueLaw } from '../../packages/sp800-22/src/p-value-laws.ts';
+import {
+  hasKnownDistribution,
+  notMeasured,
+} from '../../packages/sp800-22/src/second-level-limits.ts';
 import { judgeRank, rankProbabilities } from '../../packages/sp800-22/src/tests/rank.ts';
 
 const COUNTS = new URL('../../docs/evidence/second-level/counts.json', import.meta.url);
@@ -143,5 +149,19 @@ describe('the fit of classes to a distribution', () => {
     const p = fitProbability([50, 6, 0, 0, 4, 0, 0, 0, 35, 5], { ...uniform, classes });
     assert.ok(p > 1 - 1e-12);
     assert.ok(fitProbability([40, 16, 0, 0, 4, 0, 0, 0, 35, 5], { ...uniform, classes }) < 1e-3);
+  });
+});
+
+describe('rows of the second level', () => {
+  it('are judged only if their distribution is known, as that of each test and supplement is', () => {
+    for (const row of [...TEST_NAMES, ...SUPPLEMENT_NAMES]) {
+      assert.ok(hasKnownDistribution(row), `give ${row} a law, or measure its limits`);
+    }
+    const row = { test: 'even_places', index: 1, label: '' };
+    assert.equal(hasKnownDistribution(row.test), false);
+    assert.match(
+      notMeasured(row, resolveParameters(1000, NIST_PARAMETERS), 'exact') ?? '',
+      /is not known$/,
+    );
   });
 });

@@ -71,6 +71,11 @@ const LAWS: Readonly<Record<string, Law>> = {
 /** The laws of the last length asked for, by everything else that they depend on. */
 const known = { n: 0, laws: new Map<string, PValueLaw>() };
 
+/** Reports whether the p-values of a test have a law here that is not just uniform. */
+export function hasLaw(test: string): boolean {
+  return Object.hasOwn(LAWS, test);
+}
+
 /** Returns the law of a p-value for sequences of `n` bits that are long enough for its test. */
 export function pValueLaw(
   { test, index }: PValueRow,

@@ -6,9 +6,10 @@
  * without an exact law.
  */
 import type { Constants } from './constants.ts';
-import type { PValueRow } from './p-value-laws.ts';
+import { hasLaw, type PValueRow } from './p-value-laws.ts';
 import type { SuiteParameters } from './parameters.ts';
 import { MOST_SEQUENCES } from './second-level-table.ts';
+import { SUPPLEMENT_NAMES } from './supplements/supplements.ts';
 import { APPROXIMATE_ENTROPY_M } from './tests/approximate-entropy.ts';
 import { BLOCK_FREQUENCY_M } from './tests/block-frequency.ts';
 import { LINEAR_COMPLEXITY_M } from './tests/linear-complexity.ts';
@@ -41,12 +42,26 @@ const MEASURED: Readonly<Record<string, Measured>> = {
   linear_complexity: ['linearComplexityM', 'M', LINEAR_COMPLEXITY_M],
 };
 
+/** Tests with measured limits. */
+const LIMITED_TESTS: ReadonlySet<string> = new Set(
+  Object.keys(MOST_SEQUENCES).map((key) => key.split(' ')[0] as string),
+);
+
+/**
+ * Reports whether p-values have a law or measured limits. Those of supplements are uniform. To take others for uniform would fail a
+ * sound source after enough sequences.
+ */
+export function hasKnownDistribution(row: string): boolean {
+  return hasLaw(row) || LIMITED_TESTS.has(row) || SUPPLEMENT_NAMES.some((name) => name === row);
+}
+
 /** Returns why the distribution of a row's p-values is not known at all, as a clause; `undefined` if it is known. */
 export function notMeasured(
   { test }: PValueRow,
   parameters: SuiteParameters,
   constants: Constants,
 ): string | undefined {
+  if (!hasKnownDistribution(test)) return 'the distribution of its p-values is not known';
   const [option, symbol, value] = MEASURED[test] ?? [];
   if (option && parameters[option] !== value) {
     return `the distribution of its p-values is known for ${symbol} = ${value} only, got ${parameters[option]}`;
