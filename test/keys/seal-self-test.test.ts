@@ -1,7 +1,7 @@
 /** The startup test of sealing notices a platform that encapsulates or decapsulates wrongly. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { KEM_ML_KEM_1024, KEM_MLKEM768_X25519, type KEMFactory } from 'hpke';
+import { KEM_ML_KEM_1024, KEM_MLKEM768_X25519, type KEMFactory, NotSupportedError } from 'hpke';
 import { webCrypto } from '#sealing';
 import { requireSealSelfTest, sealSelfTest } from '../../src/keys/seal-self-test.ts';
 import { repeating } from '../sealing/repeating-kem.ts';
@@ -31,6 +31,23 @@ describe('the startup test of sealing', () => {
       [
         ['sealing with MLKEM768-X25519', false],
         ['sealing with ML-KEM-1024', true],
+      ],
+    );
+  });
+
+  it('skips a suite that the platform lacks', async () => {
+    const lacking: KEMFactory = () => ({
+      ...KEM_ML_KEM_1024(),
+      GenerateKeyPair: async () => {
+        throw new NotSupportedError('no ML-KEM here');
+      },
+    });
+    const results = await sealSelfTest(undefined, { ...KEMS, 'ML-KEM-1024': lacking });
+    assert.deepEqual(
+      results.map(({ passed, skipped }) => [passed, skipped]),
+      [
+        [true, false],
+        [false, true],
       ],
     );
   });

@@ -193,10 +193,11 @@ export class Postgres extends Databases {
     const value = isOn ? 'on' : 'off';
     await this.query('postgres', `ALTER SYSTEM SET fsync = ${value}`);
     await this.query('postgres', 'SELECT pg_reload_conf()');
-    for (;;) {
+    for (let i = 0; i < 1_000; i++) {
       const [row] = await this.query('postgres', 'SHOW fsync');
       if (row?.fsync === value) return;
     }
+    throw new Error(`PostgreSQL does not set fsync to ${value}`);
   }
 
   /** Stops the server and removes the cluster. */

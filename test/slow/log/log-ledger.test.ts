@@ -45,7 +45,7 @@ before(async () => {
   // A server of its own: a test restarts it.
   postgres = await Postgres.start();
   postgres.waitsForLocks = true;
-  for (const database of ['log', 'late', 'moved', 'many']) await postgres.createLedger(database);
+  for (const database of ['late', 'moved', 'many']) await postgres.createLedger(database);
 });
 after(async () => {
   await postgres?.remove();
