@@ -15,8 +15,8 @@ async function inThread(body: string, youngMiB?: number): Promise<Record<string,
     ${body}`;
   const url = new URL(`data:text/javascript,${encodeURIComponent(module)}`);
   const worker = newThread(url, youngMiB === undefined ? {} : { youngMiB });
-  const [report] = await once(worker, 'message');
-  await once(worker, 'exit');
+  // A thread can end in the turn in which its message arrives.
+  const [[report]] = await Promise.all([once(worker, 'message'), once(worker, 'exit')]);
   return report;
 }
 
