@@ -43,5 +43,5 @@ export { SAMPLE_BITS } from './sample.ts';
 export { sealSelfTest } from './seal-self-test.ts';
 export { requireAlgorithms, requireSelfTests, runSelfTests } from './self-test.ts';
 export { auditEntry, auditStatement, formatAuditId, keyEntry, keyStatement } from './statement.ts';
-export { suiteSelfTest } from './suite-self-test.ts';
+export { type SelfTestResult, suiteSelfTest } from './suite-self-test.ts';
 export { VALIDATION_WORDS, type ValidationVerdict, validationWord } from './validate.ts';

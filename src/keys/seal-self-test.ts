@@ -32,8 +32,6 @@ const HEADER = {
 } as const;
 
 interface SealTestResult extends SelfTestResult {
-  /** True if the platform lacks the suite. */
-  readonly skipped: boolean;
   /** Why it failed; undefined if it did not. */
   readonly error: unknown;
 }

@@ -7,6 +7,8 @@ import { type EvidenceTest, runEvidenceSuite } from './evidence-suite.ts';
 export interface SelfTestResult {
   readonly name: string;
   readonly passed: boolean;
+  /** True if this platform lacks what is tested. */
+  readonly skipped?: boolean;
 }
 
 export const SUITE_SELF_TEST = 'SP 800-22 suite: known answers on 2^20 bits';

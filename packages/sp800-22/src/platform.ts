@@ -2,18 +2,16 @@
  * What the package needs from its runtime. The default uses only what browsers and Node have in common; node.ts
  * installs Node's own.
  */
-import { type Hash, Sha256 } from './sha256.ts';
+import { Sha256 } from './sha256.ts';
 
 interface Platform {
   /** Returns the bytes of a file of the package at once, where the runtime can. */
   readonly readFile?: (file: URL) => Uint8Array;
-  readonly newHash: () => Hash;
   /** Returns the SHA-256 of all of `bytes` in hexadecimal digits. */
   readonly sha256: (bytes: Uint8Array) => string;
 }
 
 let current: Platform = {
-  newHash: () => new Sha256(),
   sha256: (bytes) => {
     const hash = new Sha256();
     hash.update(bytes);

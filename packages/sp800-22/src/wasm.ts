@@ -46,9 +46,9 @@ function readFrom(file: URL, readFile: (file: URL) => Uint8Array): Uint8Array {
 }
 
 function checked(bytes: Uint8Array, digest: string, name: string): Uint8Array<ArrayBuffer> {
-  const hash = platform().newHash();
-  hash.update(bytes);
-  if (hash.hex() !== digest) throw unusable(name, 'it was not built from the current sources');
+  if (platform().sha256(bytes) !== digest) {
+    throw unusable(name, 'it was not built from the current sources');
+  }
   return bytes as Uint8Array<ArrayBuffer>;
 }
 

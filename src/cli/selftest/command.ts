@@ -2,7 +2,12 @@
 
 import type { Command } from 'commander';
 import { CommandError, writeJson } from '#platform/commands';
-import { runSelfTests, sealSelfTest, suiteSelfTest } from '../../keys/index.ts';
+import {
+  runSelfTests,
+  type SelfTestResult,
+  sealSelfTest,
+  suiteSelfTest,
+} from '../../keys/index.ts';
 import { checkIntegrity, describeChanges } from '../../process/integrity.ts';
 import type { CliContext } from '../context.ts';
 import { readText } from '../read-bounded.ts';
@@ -59,11 +64,11 @@ async function selfTest(
 }
 
 async function builtIn(): Promise<Report> {
-  const known = [...runSelfTests(), suiteSelfTest(), ...(await sealSelfTest())];
+  const known: SelfTestResult[] = [...runSelfTests(), suiteSelfTest(), ...(await sealSelfTest())];
   const answers = known.map(
-    ({ name, passed, ...more }): Test => ({
+    ({ name, passed, skipped }): Test => ({
       name,
-      result: passed ? 'pass' : 'skipped' in more && more.skipped ? 'skip' : 'FAIL',
+      result: passed ? 'pass' : skipped ? 'skip' : 'FAIL',
       approved: APPROVED.test(name) || (NOT_APPROVED.test(name) ? false : null),
     }),
   );

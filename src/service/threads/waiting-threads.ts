@@ -28,8 +28,7 @@ export class WaitingThread<T extends WorkerUp = WorkerUp> {
     const { port1, port2: setup } = new MessageChannel();
     const workerData: WaitingThreadData = { setup };
     const url = new URL(`./${file}`, import.meta.url);
-    const limit = youngMiB === undefined ? {} : { youngMiB };
-    this.worker = startThread(url, { name, workerData, transferList: [setup], ...limit });
+    this.worker = startThread(url, { name, workerData, transferList: [setup], youngMiB });
     this.#setup = port1;
     this.#up = whenUp<T>(this.worker);
     // `start` reports a failure. A server that cannot start does not wait for this thread.

@@ -14,7 +14,7 @@ async function inThread(body: string, youngMiB?: number): Promise<Record<string,
     import { releaseStartMemory } from '${MODULE}';
     ${body}`;
   const url = new URL(`data:text/javascript,${encodeURIComponent(module)}`);
-  const worker = newThread(url, youngMiB === undefined ? {} : { youngMiB });
+  const worker = newThread(url, { youngMiB });
   // A thread can end in the turn in which its message arrives.
   const [[report]] = await Promise.all([once(worker, 'message'), once(worker, 'exit')]);
   return report;

@@ -8,7 +8,7 @@ interface ThreadOptions extends Pick<WorkerOptions, 'name' | 'transferList' | 'w
    * Most MiB of the heap for new objects. With less, a thread that waits for most of the time collects more often, and does not keep
    * the pages of its busiest second. Default: V8's.
    */
-  readonly youngMiB?: number;
+  readonly youngMiB?: number | undefined;
 }
 
 /**
