@@ -10,6 +10,7 @@ import { formParts } from './forms.ts';
 import { metricParts } from './metrics.ts';
 import { type Part, withPart } from './part.ts';
 import { settingParts } from './settings.ts';
+import { suiteParts } from './suite.ts';
 import { testParts } from './tests.ts';
 import { tlsParts } from './tls.ts';
 
@@ -29,6 +30,7 @@ export function allParts(api: Api): Part[] {
     ...formParts(),
     ...apiParts(api),
     ...exportParts(),
+    ...suiteParts(),
     ...testParts(),
     ...tlsParts(),
   ];
