@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
-import { before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { searchOf } from '../dashboard/docs-page/src/search.ts';
 import { renderPage } from '../scripts/docs/markdown.ts';
 import { readSourcePages } from '../scripts/docs/pages.ts';
@@ -15,17 +15,21 @@ const SITE = join(ROOT, 'build/docs');
 /** Folders whose pages are for those who change the code. */
 const NOT_ON_THE_SITE = /^(?:test|packages\/sealing|sdk\/exchanges|docs\/evidence\/.+\/)/;
 
+/** What mends a site that is older than its pages. */
+const BUILD = 'run "npm run build:docs"';
+
 describe('the documentation site', () => {
   const pages = new Map<string, string>();
   const ids = new Map<string, Set<string>>();
 
-  before(() => {
-    for (const path of globSync('**/*.html', { cwd: SITE })) {
-      const html = readFileSync(join(SITE, path), 'utf8');
-      pages.set(path, html);
-      ids.set(path, new Set([...html.matchAll(/ id="([^"]+)"/g)].map(([, id = '']) => id)));
-    }
-    assert.ok(pages.size > 50, `${pages.size} pages`);
+  for (const path of globSync('**/*.html', { cwd: SITE })) {
+    const html = readFileSync(join(SITE, path), 'utf8');
+    pages.set(path, html);
+    ids.set(path, new Set([...html.matchAll(/ id="([^"]+)"/g)].map(([, id = '']) => id)));
+  }
+
+  it('is built', () => {
+    assert.ok(pages.size > 50, `build/docs has ${pages.size} pages: ${BUILD}`);
   });
 
   /** Returns the problem of an address on a page, or undefined. */
@@ -51,7 +55,7 @@ describe('the documentation site', () => {
       }),
     );
     assert.ok(links > 5000, `${links} links`);
-    assert.deepEqual(faults, []);
+    assert.deepEqual(faults, [], `after a change of a page, ${BUILD}; then correct its links`);
     assert.notEqual(fault('index.html', 'gone.html'), undefined);
     assert.notEqual(fault('index.html', 'errors.html#gone'), undefined);
   });
@@ -97,7 +101,7 @@ describe('the documentation site', () => {
 
   it('has a place for every error, to which `help` of a problem leads', () => {
     for (const code of Object.keys(ERRORS)) {
-      assert.ok(ids.get('errors.html')?.has(code), `errors.html has no #${code}`);
+      assert.ok(ids.get('errors.html')?.has(code), `errors.html has no #${code}: ${BUILD}`);
     }
   });
 
@@ -114,7 +118,7 @@ describe('the documentation site', () => {
     for (const { source, output, text } of readSourcePages()) {
       const { headings } = renderPage(text, () => null);
       for (const { id } of headings) {
-        const words = `${source}: #${id} is not built: run "npm run build:docs"`;
+        const words = `${source}: #${id} is not built: ${BUILD}`;
         assert.ok(ids.get(output)?.has(id), words);
       }
     }
@@ -122,10 +126,13 @@ describe('the documentation site', () => {
 });
 
 describe('the search', () => {
-  let search: ReturnType<typeof searchOf>;
-  before(() => {
-    search = searchOf(readFileSync(join(SITE, 'assets/search.json'), 'utf8'));
-  });
+  let built: ReturnType<typeof searchOf> | undefined;
+  const search: ReturnType<typeof searchOf> = (query) => {
+    const index = join(SITE, 'assets/search.json');
+    assert.ok(existsSync(index), `the search is not built: ${BUILD}`);
+    built ??= searchOf(readFileSync(index, 'utf8'));
+    return built(query);
+  };
 
   for (const [query, url] of [
     ['rotate an API key', 'guides/rotate-keys.html#replace-an-api-key'],
@@ -145,7 +152,7 @@ describe('the search', () => {
       const found = search(query).map((result) => result.url);
       assert.ok(
         found.some((one) => one === url || one.startsWith(`${url}#`)),
-        `${query}: ${found.join(', ')}`,
+        `"${query}" finds ${found.join(', ')}: after a change of a page, ${BUILD}`,
       );
     });
   }

@@ -17,13 +17,18 @@ const RUNNERS = {
 /** The address in the examples. */
 export const EXAMPLE_ADDRESS = 'http://127.0.0.1:8080';
 
+/** What an example printed, or why it failed. */
+export type Outcome = { readonly printed: string } | { readonly failure: string };
+
 interface Language {
   readonly name: string;
   readonly suffix: string;
+  /** The file with the calls that the examples make. */
+  readonly client?: string;
   /**
    * Program and arguments that run examples one after another in one process, since most of an example's time is the
    * start of its program. The program appends the examples' old and new address and their files, and prints a
-   * JSON array of their output. Without it each example is the input of a shell.
+   * JSON array of their outcomes. Without it each example is the input of a shell.
    */
   readonly runner?: readonly [string, ...string[]];
   /** The reason why examples cannot run here, or undefined. */
@@ -39,12 +44,14 @@ export const LANGUAGES: readonly Language[] = [
   {
     name: 'typescript',
     suffix: '.ts',
+    client: 'sdk/src/client.ts',
     runner: [process.execPath, '--import', CLIENT_SOURCES, RUNNERS.typescript],
     lacking: () => undefined,
   },
   {
     name: 'python',
     suffix: '.py',
+    client: 'sdk/python/src/phm_client/client.py',
     runner: ['python3', RUNNERS.python],
     lacking: () => lackingProgram('python3'),
   },
@@ -60,35 +67,48 @@ export function operationsWithExamples({ name, suffix }: Language): string[] {
   return files.map((file) => file.slice(0, -suffix.length));
 }
 
-export function readExample({ name, suffix }: Language, operation: string): string {
-  return readFileSync(join(FOLDER, name, operation + suffix), 'utf8');
+/** Returns the path of an example from the root of the project. */
+export function pathOfExample({ name, suffix }: Language, operation: string): string {
+  return `docs/examples/${name}/${operation}${suffix}`;
 }
 
-/** Runs all examples of a language with only the server's address replaced. Returns their outputs by operation. */
+export function readExample(language: Language, operation: string): string {
+  return readFileSync(join(ROOT, pathOfExample(language, operation)), 'utf8');
+}
+
+/** Runs all examples of a language with only the server's address replaced. Returns their outcomes by operation. */
 export async function runExamples(
   language: Language,
   address: string,
-): Promise<Map<string, string>> {
-  const { name, suffix, runner } = language;
+): Promise<Map<string, Outcome>> {
   const operations = operationsWithExamples(language);
-  const outputs = runner
+  const { runner } = language;
+  const outcomes = runner
     ? await runTogether(
         runner,
-        operations.map((operation) => join(FOLDER, name, operation + suffix)),
+        operations.map((operation) => join(ROOT, pathOfExample(language, operation))),
         address,
       )
     : await runInShells(
         operations.map((operation) => readExample(language, operation)),
         address,
       );
-  return new Map(operations.map((operation, i) => [operation, outputs[i] ?? '']));
+  return new Map(operations.map((operation, i) => [operation, outcomes[i] as Outcome]));
+}
+
+/** Returns what an example printed. Throws an error that names the files to look at if it failed. */
+export function printedBy(language: Language, operation: string, outcome: Outcome): string {
+  if ('printed' in outcome) return outcome.printed;
+  const client = language.client ? `, or ${language.client} if it calls the client` : '';
+  const path = pathOfExample(language, operation);
+  throw new Error(`${path} failed: correct it${client}.\n${outcome.failure}`);
 }
 
 async function runTogether(
   [program, ...args]: readonly [string, ...string[]],
   files: readonly string[],
   address: string,
-): Promise<readonly string[]> {
+): Promise<readonly Outcome[]> {
   const { stdout } = await promisify(execFile)(
     program,
     [...args, EXAMPLE_ADDRESS, address, ...files],
@@ -97,10 +117,17 @@ async function runTogether(
   return JSON.parse(stdout);
 }
 
-async function runInShells(sources: readonly string[], address: string): Promise<string[]> {
-  const outputs: string[] = [];
-  for (const source of sources) outputs.push(await runInShell(source, address));
-  return outputs;
+async function runInShells(sources: readonly string[], address: string): Promise<Outcome[]> {
+  const outcomes: Outcome[] = [];
+  for (const source of sources) {
+    outcomes.push(
+      await runInShell(source, address).then(
+        (printed) => ({ printed }),
+        (error: unknown) => ({ failure: String(error) }),
+      ),
+    );
+  }
+  return outcomes;
 }
 
 /** Runs shell commands with only the server's address replaced, and resolves with their output. */

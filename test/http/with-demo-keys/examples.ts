@@ -17,6 +17,8 @@ import {
   EXAMPLE_ADDRESS,
   LANGUAGES,
   operationsWithExamples,
+  pathOfExample,
+  printedBy,
   readExample,
   runExamples,
   runInShell,
@@ -68,11 +70,13 @@ function batchOf(printed: string) {
 describe('documented examples', () => {
   for (const language of LANGUAGES) {
     const reason = language.lacking();
-    let outputs: ReturnType<typeof runExamples> | null = null;
+    let outcomes: ReturnType<typeof runExamples> | null = null;
     for (const operation of operationsWithExamples(language)) {
       it(`${language.name}: ${operation}`, { skip: reason ?? false }, async () => {
-        outputs ??= runExamples(language, server.address);
-        const printed = (await outputs).get(operation) ?? '';
+        outcomes ??= runExamples(language, server.address);
+        const outcome = (await outcomes).get(operation);
+        assert.ok(outcome);
+        const printed = printedBy(language, operation, outcome);
         if (operation in LOG_TEXTS) {
           assert.match(printed, LOG_TEXTS[operation] as RegExp);
           return;
@@ -105,7 +109,12 @@ describe('documented examples', () => {
   it('cover every operation in every language, and are what the document shows', () => {
     const ids = operationsOf(document).map(({ operationId }) => operationId);
     for (const language of LANGUAGES) {
-      assert.deepEqual(operationsWithExamples(language), [...ids].sort(), language.name);
+      const there = operationsWithExamples(language);
+      const missing = ids.filter((id) => !there.includes(id));
+      const needless = there.filter((id) => !ids.includes(id));
+      const paths = (some: string[]) => some.map((id) => pathOfExample(language, id));
+      assert.deepEqual(paths(missing), [], 'programs to write');
+      assert.deepEqual(paths(needless), [], 'programs of no operation, to remove');
     }
     for (const operation of operationsOf(document)) {
       assert.deepEqual(

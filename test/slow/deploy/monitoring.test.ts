@@ -33,6 +33,8 @@ const RARE: Record<string, readonly string[]> = {
   phm_database_host: ['host'],
 };
 
+const STALE = 'docs/monitoring.md differs from the server: run "npm run docs"';
+
 const DATA_SOURCE = ['$', '{datasource}'].join('');
 
 /** Returns the metric names in an expression: of the service and of the process. */
@@ -200,9 +202,9 @@ describe('docs/monitoring.md', () => {
       ),
     );
     const own = [...page.types].filter(([name]) => name.startsWith('phm_'));
-    assert.deepEqual([...rows.keys()].sort(), own.map(([name]) => name).sort());
+    assert.deepEqual([...rows.keys()].sort(), own.map(([name]) => name).sort(), STALE);
     for (const [name, type] of own) {
-      assert.equal(rows.get(name)?.type, type, name);
+      assert.equal(rows.get(name)?.type, type, `${name}: ${STALE}`);
       const exposed = page.text
         .split('\n')
         .filter((line) => page.metricOf(line.split(/[{ ]/)[0] ?? '') === name)
@@ -212,7 +214,7 @@ describe('docs/monitoring.md', () => {
       assert.deepEqual(
         named.sort(),
         [...new Set([...exposed, ...(RARE[name] ?? [])])].sort(),
-        name,
+        `${name}: ${STALE}, or correct its row in src/telemetry/`,
       );
     }
   });
