@@ -18,6 +18,7 @@ import { alteredKey } from './altered-key.ts';
 import { answerDigest } from './answer-digest.ts';
 import { failedKeyTest, REPEATED_BLOCK, repeatsBlock } from './entropy-check.ts';
 import { gatherEvidence, type StreamEvidence } from './evidence.ts';
+import { FailuresInARow } from './failures-in-a-row.ts';
 import { type Credit, type Generator, latchedError } from './generator.ts';
 import { formatKeyId, newKeyId } from './key-id.ts';
 import { commitToKey, wipeKey } from './key-receipt.ts';
@@ -42,9 +43,6 @@ const HALF_BITS = 192;
 
 /** Security level that `sampleStream` assumes for the length of its requests. */
 const SAMPLED_LEVEL = 256;
-
-/** Streams per key before the process latches: the first failure of the gate may be chance. */
-const MAX_STREAMS = 2;
 
 /** A key with its credit. Before modulation `key` holds its carrier, the output of the DRBG. */
 interface CutKey {
@@ -159,8 +157,9 @@ function drawPhases(generator: Generator, modulation: ModulationType): Modulator
  * process. The generator counts each verdict at once, so that a failure is not lost if no second stream can be drawn.
  */
 function openStreamWithEvidence(generator: Generator, order: KeyOrder, tally: StreamTally): Stream {
-  for (let attempt = 1; ; attempt++) {
-    const stream = judgedStream(generator, order, tally, attempt);
+  const failures = new FailuresInARow();
+  for (;;) {
+    const stream = judgedStream(generator, order, tally, failures);
     if (stream) return stream;
   }
 }
@@ -170,7 +169,7 @@ function judgedStream(
   generator: Generator,
   order: KeyOrder,
   tally: StreamTally,
-  attempt: number,
+  failures: FailuresInARow,
 ): Stream | null {
   const { sample, credit } = generator.requestSample(
     requestBytes(order.securityLevel),
@@ -185,13 +184,13 @@ function judgedStream(
     tally.streams += 1;
     generator.judged(found, 'streams of validated keys');
     if (!found.passed) {
-      if (attempt < MAX_STREAMS) return null;
+      if (!failures.add(false)) return null;
       throw latched(generator, gateDefect(gate, 'streams of validated keys'));
     }
     tally.streamsPassed += 1;
     const { definition } = evidence;
     const report = order.report
-      ? { carrier, modulated, gate, definition, streamsJudged: attempt }
+      ? { carrier, modulated, gate, definition, streamsJudged: failures.count + 1 }
       : null;
     passed = true;
     return { modulator, credit, nextWord: SAMPLE_WORDS, screen, evidence, report };

@@ -7,6 +7,7 @@
  * judged, unless the last one failed, the next one is already due, or the last good one is ten minutes old.
  */
 import { elapsedMs, type Instant } from '../clock.ts';
+import { FailuresInARow } from './failures-in-a-row.ts';
 
 /**
  * Keys between two samples. Measured (bench/plain-evidence.ts): a sample costs less than 2 % of the work for these keys.
@@ -55,8 +56,7 @@ export class PlainEvidence {
   #good: Sample | null = null;
   /** The sample that is being judged. */
   #pending: Sample | null = null;
-  /** True if the last verdict was a failure. */
-  #failed = false;
+  readonly #inARow = new FailuresInARow();
   #failures = 0;
   /** True if no further key comes. */
   #ended = false;
@@ -73,7 +73,8 @@ export class PlainEvidence {
   /** Reports whether a sample is due before the next key. */
   isDue(now: Instant): boolean {
     if (this.#pending) return false;
-    if (!this.#good || this.#failed || elapsedMs(this.#good.at, now) >= REFRESH_AGE_MS) return true;
+    if (!this.#good || this.#isFailed || elapsedMs(this.#good.at, now) >= REFRESH_AGE_MS)
+      return true;
     return this.#isUsedUp(this.#good) || this.#owesLast();
   }
 
@@ -96,7 +97,7 @@ export class PlainEvidence {
   get state(): EvidenceState {
     return {
       goodAt: this.#good?.at ?? null,
-      isFailed: this.#failed,
+      isFailed: this.#isFailed,
       failures: this.#failures,
     };
   }
@@ -112,22 +113,21 @@ export class PlainEvidence {
   }
 
   /**
-   * Records the verdict on the last sample. One failure may be chance, two in a row are a defect. A pass right after a
-   * failure lets generation continue but is no evidence for earlier keys, because the defect may come and go.
+   * Records the verdict on the last sample. A pass right after a failure lets generation continue but is no evidence for
+   * earlier keys, because the defect may come and go.
    */
   judged(passed: boolean): Consequence {
     const sample = this.#pending;
     if (!sample) throw new Error('a verdict came without a sample');
     this.#pending = null;
+    const followsFailure = this.#isFailed;
+    const isDefect = this.#inARow.add(passed);
     if (!passed) {
-      const isSecond = this.#failed;
-      this.#failed = true;
       this.#failures += 1;
-      return isSecond ? 'latch' : 'second_sample';
+      return isDefect ? 'latch' : 'second_sample';
     }
     this.#good = sample;
-    if (!this.#failed) this.#vouchFor(sample);
-    this.#failed = false;
+    if (!followsFailure) this.#vouchFor(sample);
     return 'none';
   }
 
@@ -156,6 +156,11 @@ export class PlainEvidence {
     this.#vouched = generated;
     this.#vouchedMs = at.wallMs;
     this.#released = this.#released.filter(({ number }) => number > generated);
+  }
+
+  /** True if the last verdict was a failure. */
+  get #isFailed(): boolean {
+    return this.#inARow.count > 0;
   }
 
   #owesLast(): boolean {

@@ -9,6 +9,7 @@ import { modulationSelfTest } from '../modulation/index.ts';
 import { proofSelfTest } from '../proof/index.ts';
 import { algorithmSelfTest } from './algorithm-self-test.ts';
 import { runWholeEvidence, type SampleVerdict } from './evidence-suite.ts';
+import { FailuresInARow } from './failures-in-a-row.ts';
 import type { Generator } from './generator.ts';
 import { gateDefect } from './latch.ts';
 import { type SelfTestResult, suiteSelfTest } from './suite-self-test.ts';
@@ -42,9 +43,6 @@ function require(results: readonly SelfTestResult[]): void {
   if (failed.length > 0) throw new Error(`self-test failed: ${failed.join(', ')}`);
 }
 
-/** Streams per check before a failure latches: one failure may be chance. */
-const MAX_STREAMS = 2;
-
 const JUDGED = 'streams of suite workers between keys';
 
 /**
@@ -53,13 +51,14 @@ const JUDGED = 'streams of suite workers between keys';
  * 384-bit keys.
  */
 export function screenLiveCarrier(generator: Generator): void {
-  for (let attempt = 1; ; attempt++) {
+  const failures = new FailuresInARow();
+  for (;;) {
     const sample = generator.takeSample();
     if (!sample) return;
     const judged = judgeSample(sample);
     generator.judged(judged, JUDGED);
     if (judged.gate.verdict === 'PASS') return;
-    if (attempt === MAX_STREAMS) {
+    if (failures.add(false)) {
       generator.latch(gateDefect(judged.gate, JUDGED));
       return;
     }
