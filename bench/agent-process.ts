@@ -7,7 +7,11 @@ import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import { formatRecipientKey, type RecipientKey, thumbprintOf } from '../sdk/src/index.ts';
-import { alternativeName, makeCertificate, selfSigned } from '../test/support/certificate.ts';
+import {
+  alternativeName,
+  makeCertificate,
+  selfSigned,
+} from '../test/support/servers/certificate.ts';
 
 const PROGRAM = resolve(import.meta.dirname, '../packages/agent/src/bin.ts');
 

@@ -5,7 +5,7 @@
  *   node bench/connections.ts [--seconds N] [--workers N] [--limit MiB] [--data-dir D] [--save]
  *
  * The first server has no bound and gets more and more idle connections, over HTTP and TLS. Then a server with the
- * default bound meets each trick of `test/support/hostile.ts`: for some seconds a client keeps 8,000 connections open and
+ * default bound meets each trick of `test/support/clients/hostile.ts`: for some seconds a client keeps 8,000 connections open and
  * replaces closed ones, while other clients request plain keys and keys with evidence. With `--limit`, the server runs in
  * a control group with that much memory, which also counts the kernel's socket buffers and ends a process that exceeds
  * it. Memory depends little on the load of the machine; the number of connections made does.
@@ -17,10 +17,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { makeCertificate } from '../test/support/certificate.ts';
-import { Hostile, TRICKS, type Trick } from '../test/support/hostile.ts';
-import { MemoryGroup } from '../test/support/memory-group.ts';
-import { Server } from '../test/support/server.ts';
+import { Hostile, TRICKS, type Trick } from '../test/support/clients/hostile.ts';
+import { MemoryGroup } from '../test/support/run/memory-group.ts';
+import { makeCertificate } from '../test/support/servers/certificate.ts';
+import { Server } from '../test/support/servers/server.ts';
 import { addAccount, PLAIN, positive, serverEnvironment, WITH_EVIDENCE } from './load.ts';
 import { machine, saveResult } from './results.ts';
 

@@ -21,7 +21,7 @@ import { webCipher } from '../sdk/src/files/cipher.ts';
 import { decryptContent, encryptContent } from '../sdk/src/files/segments.ts';
 import { decryptFile, newRecipient } from '../sdk/src/index.ts';
 import { site } from '../test/sdk/encrypted-files.ts';
-import { pythonEnvironment } from '../test/support/python.ts';
+import { pythonEnvironment } from '../test/support/programs/python.ts';
 import { machine, median, saveResult } from './results.ts';
 
 const { values } = parseArgs({

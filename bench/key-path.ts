@@ -14,7 +14,7 @@ import { parseArgs } from 'node:util';
 import type { KeyOrder } from '../src/keys/order.ts';
 import type { RecordedRow } from '../src/ledger/index.ts';
 import type { LogBinding, Requester } from '../src/service/threads/messages.ts';
-import { order, plainRow } from '../test/support/fakes.ts';
+import { order, plainRow } from '../test/support/servers/fakes.ts';
 import { machine, median, saveResult } from './results.ts';
 
 const WARM_UP_ROUNDS = 3;

@@ -14,8 +14,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { AccountActivity, LedgerStore, MeteredRequest } from '../src/ledger/index.ts';
-import { plainRow } from '../test/support/fakes.ts';
-import { Postgres } from '../test/support/postgres.ts';
+import { Postgres } from '../test/support/ledgers/postgres.ts';
+import { plainRow } from '../test/support/servers/fakes.ts';
 import {
   ACCOUNT,
   API_KEY,

@@ -23,7 +23,7 @@ import {
   unpackBatch,
   unpackReply,
 } from '../src/service/threads/packed-batches.ts';
-import { order, plainKey } from '../test/support/fakes.ts';
+import { order, plainKey } from '../test/support/servers/fakes.ts';
 import { machine, median, saveResult } from './results.ts';
 
 const BATCHES = 200;

@@ -11,8 +11,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { Browser, Page } from 'playwright-core';
-import { enterApiKey, launchBrowser, showView } from '../test/support/browser.ts';
-import { DEMO_PROFESSIONAL_KEY, Server } from '../test/support/server.ts';
+import { enterApiKey, launchBrowser, showView } from '../test/support/browsers/browser.ts';
+import { DEMO_PROFESSIONAL_KEY, Server } from '../test/support/servers/server.ts';
 import { positive } from './load.ts';
 import { machine, median, saveResult } from './results.ts';
 

@@ -12,7 +12,7 @@
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { Postgres } from '../test/support/postgres.ts';
+import { Postgres } from '../test/support/ledgers/postgres.ts';
 import { familyTime, parentOf, threadTimes } from './cpu.ts';
 import { drive, generatorTime } from './drive.ts';
 import {

@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { findInstalled, PASSWORD, Postgres } from '../test/support/postgres.ts';
+import { findInstalled, PASSWORD, Postgres } from '../test/support/ledgers/postgres.ts';
 import { parentOf } from './cpu.ts';
 import {
   addAccount,

@@ -8,8 +8,8 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { enterApiKey, launchBrowser } from '../test/support/browser.ts';
-import { DEMO_PROFESSIONAL_KEY, Server } from '../test/support/server.ts';
+import { enterApiKey, launchBrowser } from '../test/support/browsers/browser.ts';
+import { DEMO_PROFESSIONAL_KEY, Server } from '../test/support/servers/server.ts';
 
 const PICTURE = join(import.meta.dirname, '../docs/images/dashboard.png');
 

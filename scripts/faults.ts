@@ -15,8 +15,8 @@ import { appendFileSync, mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { compare, type SavedRecord } from '../test/support/faults/compare.ts';
-import { printRun, type Run, runFaults, type Store } from '../test/support/faults/run.ts';
+import { compare, type SavedRecord } from '../test/support/faults/random/compare.ts';
+import { printRun, type Run, runFaults, type Store } from '../test/support/faults/random/run.ts';
 
 const { values } = parseArgs({
   options: {

@@ -6,7 +6,7 @@
  *
  * `stage` selects the rows whose stage begins with it. A row ends after 40 keys. It takes some three minutes.
  */
-import { EXPERIMENTS, runKeyFault } from '../test/support/key-fault-run.ts';
+import { EXPERIMENTS, runKeyFault } from '../test/support/faults/key-fault-run.ts';
 
 /** Keys after which a fault counts as not found. */
 const MOST = 40;

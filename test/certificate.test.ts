@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { notAfterMs, readCertificate } from '../src/config/certificate.ts';
 import { SetupError } from '../src/errors.ts';
-import { makeCertificate } from './support/certificate.ts';
+import { makeCertificate } from './support/servers/certificate.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'phm-certificate-'));
 after(() => rmSync(folder, { recursive: true }));

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { ROOT } from './support/imports.ts';
-import { readPage } from './support/markdown.ts';
+import { ROOT } from './support/texts/imports.ts';
+import { readPage } from './support/texts/markdown.ts';
 
 const page = readPage('docs/benchmarks.md').text;
 

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
-import { helpEntries, readHelps } from './support/command-help.ts';
-import { ROOT, readSources } from './support/imports.ts';
+import { helpEntries, readHelps } from './support/servers/command-help.ts';
+import { ROOT, readSources } from './support/texts/imports.ts';
 
 const PAGE = readFileSync(join(ROOT, 'docs/cli.md'), 'utf8');
 const COMMANDS = ['src/cli', 'packages/lab/src/commands'];

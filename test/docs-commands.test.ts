@@ -8,10 +8,16 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
-import { helpEntries, readHelps } from './support/command-help.ts';
-import { ROOT } from './support/imports.ts';
-import { type CodeBlock, codeBlocks, type Page, prose, readPages } from './support/markdown.ts';
-import { shellCommands } from './support/shell-commands.ts';
+import { helpEntries, readHelps } from './support/servers/command-help.ts';
+import { ROOT } from './support/texts/imports.ts';
+import {
+  type CodeBlock,
+  codeBlocks,
+  type Page,
+  prose,
+  readPages,
+} from './support/texts/markdown.ts';
+import { shellCommands } from './support/texts/shell-commands.ts';
 
 /** Programs of other projects. Their options are not checked here: most need a daemon, a cluster or root. */
 const OTHER_PROGRAMS = new Set(

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { LEDGER_COLUMNS, RECORDED_COLUMNS } from '../src/ledger/key-columns.ts';
-import { codeBlocks, readPage } from './support/markdown.ts';
+import { codeBlocks, readPage } from './support/texts/markdown.ts';
 
 it('docs/ledger.md shows a row with every column, in the order of the files', () => {
   const [row] = codeBlocks(readPage('docs/ledger.md'));

@@ -3,8 +3,14 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join, posix, relative } from 'node:path';
 import { before, describe, it } from 'node:test';
-import { ROOT } from './support/imports.ts';
-import { anchors, filesBelow, linkTargets, type Page, readPages } from './support/markdown.ts';
+import { ROOT } from './support/texts/imports.ts';
+import {
+  anchors,
+  filesBelow,
+  linkTargets,
+  type Page,
+  readPages,
+} from './support/texts/markdown.ts';
 
 /** Folders whose files name pages in messages and comments. */
 const SOURCES = [

@@ -3,13 +3,13 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { ROOT } from './support/imports.ts';
-import { codeBlocks, readPage } from './support/markdown.ts';
+import { ROOT } from './support/texts/imports.ts';
+import { codeBlocks, readPage } from './support/texts/markdown.ts';
 import {
   evidenceDigestByThePage,
   type Json,
   verifyByThePage,
-} from './support/receipt-by-the-page.ts';
+} from './support/texts/receipt-by-the-page.ts';
 
 const PAGE = readPage('docs/receipts.md');
 const SERVED = JSON.parse(

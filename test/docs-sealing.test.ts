@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { newRecipient, SEAL_SUITES, type SealOrder, type SealSuiteName, seal } from '#sealing';
 import { contentOf } from './sealing/order.ts';
-import { ROOT } from './support/imports.ts';
-import { codeBlocks, readPage } from './support/markdown.ts';
-import { type Json, verifyByThePage } from './support/receipt-by-the-page.ts';
-import { isOfByThePage, openByThePage } from './support/sealed-key-by-the-page.ts';
+import { ROOT } from './support/texts/imports.ts';
+import { codeBlocks, readPage } from './support/texts/markdown.ts';
+import { type Json, verifyByThePage } from './support/texts/receipt-by-the-page.ts';
+import { isOfByThePage, openByThePage } from './support/texts/sealed-key-by-the-page.ts';
 
 const PAGE = readPage('docs/sealing.md');
 const SEVERAL = JSON.parse(

@@ -7,8 +7,8 @@ import { searchOf } from '../dashboard/docs-page/src/search.ts';
 import { renderPage } from '../scripts/docs/markdown.ts';
 import { readSourcePages } from '../scripts/docs/pages.ts';
 import { ERRORS } from '../src/errors.ts';
-import { ROOT } from './support/imports.ts';
-import { anchors, readPages } from './support/markdown.ts';
+import { ROOT } from './support/texts/imports.ts';
+import { anchors, readPages } from './support/texts/markdown.ts';
 
 const SITE = join(ROOT, 'build/docs');
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { ROOT } from './support/imports.ts';
+import { ROOT } from './support/texts/imports.ts';
 
 /** Paths start at the root or, in documents about the server, at `src/`. */
 const BASES = [ROOT, join(ROOT, 'src')];

@@ -6,7 +6,7 @@ import { after, before, describe, it } from 'node:test';
 import type { FastifyInstance } from 'fastify';
 import { SOURCE_NAMES } from '../src/entropy/index.ts';
 import { ERRORS, type ErrorCode } from '../src/errors.ts';
-import { buildTestApp, standInService } from './support/app.ts';
+import { buildTestApp, standInService } from './support/servers/app.ts';
 
 const CODES = Object.keys(ERRORS) as ErrorCode[];
 const DOCUMENT = readFileSync(resolve(import.meta.dirname, '../docs/errors.md'), 'utf8');

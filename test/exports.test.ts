@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { relative } from 'node:path';
 import { describe, it } from 'node:test';
-import { exportedNames, unusedExports } from './support/exports.ts';
-import { ROOT, readSources } from './support/imports.ts';
+import { exportedNames, unusedExports } from './support/texts/exports.ts';
+import { ROOT, readSources } from './support/texts/imports.ts';
 
 const FOLDERS = ['bench', 'dashboard', 'deploy', 'packages', 'scripts', 'sdk', 'src', 'test'];
 
@@ -21,7 +21,7 @@ const INTERFACES = [
   // Vite reads it.
   'dashboard/vite.config.ts',
   // Node's test runner calls them.
-  'test/support/global-setup.ts',
+  'test/support/run/global-setup.ts',
   // Made from the OpenAPI document.
   'sdk/src/schema.ts',
   // They hold the text of files that they write, with its exports.

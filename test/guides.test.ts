@@ -1,8 +1,8 @@
 /** The reader that follows the guides of docs/guides/ in test/slow/: it notices each way in which a guide can be wrong. */
 import assert from 'node:assert/strict';
 import { after, describe, it } from 'node:test';
-import { Reader } from './support/guides.ts';
-import { makeDataDir, removeDataDir } from './support/server.ts';
+import { makeDataDir, removeDataDir } from './support/servers/server.ts';
+import { Reader } from './support/texts/guides.ts';
 
 describe('guides', () => {
   const folder = makeDataDir();

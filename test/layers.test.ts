@@ -20,7 +20,7 @@ import {
   ROOT,
   readSources,
   resolveImport,
-} from './support/imports.ts';
+} from './support/texts/imports.ts';
 
 const SRC = join(ROOT, 'src');
 const PACKAGES = join(ROOT, 'packages');

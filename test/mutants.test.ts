@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { faultsOfList, GROUPS, readMutants } from '../scripts/mutants/list.ts';
-import { ROOT } from './support/imports.ts';
+import { ROOT } from './support/texts/imports.ts';
 
 const ADVICE = `Change test/mutants/<group>.json with the code: give the text that now has the rule, and the tests
 that now hold it (a slow test or a campaign by its file name, others by their path). Take a mutant out only if its rule is gone.

@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { monthlyQuotas, type Plans, PUBLISHED_PLANS, readConfig } from '../src/config/index.ts';
 import { unknownPlansProblem } from '../src/setup/index.ts';
-import { ROOT } from './support/imports.ts';
-import { runCommand as phm } from './support/run-command.ts';
+import { runCommand as phm } from './support/servers/run-command.ts';
+import { ROOT } from './support/texts/imports.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'phm-plans-'));
 after(() => rmSync(folder, { recursive: true, force: true }));

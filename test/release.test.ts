@@ -16,7 +16,7 @@ import {
   writeVersion,
 } from '../scripts/release/version.ts';
 import { PROJECT_VERSION } from '../src/process/version.ts';
-import { ROOT } from './support/imports.ts';
+import { ROOT } from './support/texts/imports.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'phm-release-'));
 after(() => rmSync(folder, { recursive: true, force: true }));

@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
 import { describe, it } from 'node:test';
 import { failedIn } from '../scripts/tests/failures.ts';
-import { isAlive } from './support/alive.ts';
-import { until } from './support/until.ts';
+import { isAlive } from './support/run/alive.ts';
+import { until } from './support/run/until.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
 

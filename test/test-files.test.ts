@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { relative } from 'node:path';
 import { describe, it } from 'node:test';
-import { ROOT, readSources } from './support/imports.ts';
+import { ROOT, readSources } from './support/texts/imports.ts';
 
 const TESTS = ['test', 'packages', 'sdk', 'bench'];
 

@@ -138,7 +138,7 @@ export class Site {
 
   /** Runs a test file. It is stopped, with all that it started, after `limitMs`. */
   async test(path: string, limitMs: number): Promise<Ended> {
-    const flags = ['--import', './test/support/compile-cache.mjs', '--test-reporter=tap'];
+    const flags = ['--import', './test/support/run/compile-cache.mjs', '--test-reporter=tap'];
     return this.run(process.execPath, ['--test', ...flags, path], limitMs);
   }
 

@@ -4,7 +4,7 @@ import { constants } from 'node:os';
 import { join, relative } from 'node:path';
 import { run } from 'node:test';
 import { spec } from 'node:test/reporters';
-import { interruptRun } from '../../test/support/leftovers.ts';
+import { interruptRun } from '../../test/support/run/leftovers.ts';
 import { ROOT } from './tiers.ts';
 
 interface RunOptions {
@@ -41,7 +41,7 @@ const NAMED = 10;
 const PRELOADED = ['compile-cache.mjs', 'own-folder.mjs'];
 
 /** What the files share. Node's types lack the option. */
-const GLOBAL_SETUP = { globalSetupPath: join(ROOT, 'test/support/global-setup.ts') };
+const GLOBAL_SETUP = { globalSetupPath: join(ROOT, 'test/support/run/global-setup.ts') };
 
 /** Runs the files. Prints what the tests say and the times; sets `process.exitCode` if a test fails. */
 export async function runFiles(
@@ -58,7 +58,7 @@ export async function runFiles(
     timeout: limitMs,
     watch,
     ...GLOBAL_SETUP,
-    execArgv: PRELOADED.flatMap((file) => ['--import', join(ROOT, 'test/support', file)]),
+    execArgv: PRELOADED.flatMap((file) => ['--import', join(ROOT, 'test/support/run', file)]),
     ...(name === '' ? {} : { testNamePatterns: [literal(name)] }),
   });
   const outcomes: FileOutcome[] = [];

@@ -7,7 +7,7 @@ import {
   optional,
   options,
   testWrongArguments,
-} from '../support/wrong-arguments.ts';
+} from '../support/lab/wrong-arguments.ts';
 import { aesStream } from './reference.ts';
 
 const BITS = aesStream().subarray(0, 1_100_000);

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { igamc } from '../../packages/sp800-22/src/special-functions.ts';
-import { readPage } from '../support/markdown.ts';
+import { readPage } from '../support/texts/markdown.ts';
 
 /** P(X ≤ k) for X binomial with n and 1/2. */
 function halfBinomialLower(k: number, n: number): number {

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type ProcedureResult, SUITE_IRN_BITS, suiteIrn } from '#ais-20-31';
-import { aesCtr } from '../support/aes-stream.ts';
+import { aesCtr } from '../support/lab/aes-stream.ts';
 
 interface ReferenceSequence {
   readonly sequence: number;

@@ -7,7 +7,7 @@ import { prediction } from '../../packages/ais-20-31/src/tests/prediction.ts';
 import { poker } from '../../packages/ais-20-31/src/tests/sequence.ts';
 import { lz78yEstimate } from '../../packages/sp800-90b/src/estimators/lz78y.ts';
 import { multiMmcEstimate } from '../../packages/sp800-90b/src/estimators/multi-mmc.ts';
-import { aesCtr } from '../support/aes-stream.ts';
+import { aesCtr } from '../support/lab/aes-stream.ts';
 import { aesStream, assertTrial, biasedStream, TOOL_TRIALS } from './reference.ts';
 
 const TRIAL_BYTES = SUITE_IRN_BITS / 8;

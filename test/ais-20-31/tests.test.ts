@@ -10,7 +10,7 @@ import {
 import { autocorrelation } from '../../packages/ais-20-31/src/tests/autocorrelation.ts';
 import { disjointness } from '../../packages/ais-20-31/src/tests/disjointness.ts';
 import { monobit, poker, runs } from '../../packages/ais-20-31/src/tests/sequence.ts';
-import { aesCtr } from '../support/aes-stream.ts';
+import { aesCtr } from '../support/lab/aes-stream.ts';
 
 const BITS = 20_000;
 

@@ -4,15 +4,15 @@
  */
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
-import { AgentBooks } from '../support/agent-books.ts';
-import { AgentFaults } from '../support/agent-faults.ts';
-import { AgentSites } from '../support/agent-sites.ts';
-import { fullOnly, sized } from '../support/campaign.ts';
-import { crashSeed } from '../support/crashes.ts';
-import { LogSite } from '../support/log-site.ts';
-import { seededRandom } from '../support/mixed-load.ts';
-import { noPostgres, Postgres } from '../support/postgres.ts';
-import { until } from '../support/until.ts';
+import { AgentBooks } from '../support/agents/agent-books.ts';
+import { AgentFaults } from '../support/agents/agent-faults.ts';
+import { AgentSites } from '../support/agents/agent-sites.ts';
+import { seededRandom } from '../support/clients/mixed-load.ts';
+import { crashSeed } from '../support/faults/crashes.ts';
+import { LogSite } from '../support/ledgers/log-site.ts';
+import { noPostgres, Postgres } from '../support/ledgers/postgres.ts';
+import { fullOnly, sized } from '../support/run/campaign.ts';
+import { until } from '../support/run/until.ts';
 
 /** For each of the tests. */
 const FAULTS = sized({ sample: 12, full: 340 });

@@ -4,11 +4,11 @@
  */
 import assert from 'node:assert/strict';
 import { it, type TestContext } from 'node:test';
-import { fullOnly, sized } from '../support/campaign.ts';
-import { LogSite } from '../support/log-site.ts';
-import { noPostgres } from '../support/postgres.ts';
-import { noMemory } from '../support/process-memory.ts';
-import { WatchedAgents } from '../support/watched-agents.ts';
+import { WatchedAgents } from '../support/agents/watched-agents.ts';
+import { LogSite } from '../support/ledgers/log-site.ts';
+import { noPostgres } from '../support/ledgers/postgres.ts';
+import { fullOnly, sized } from '../support/run/campaign.ts';
+import { noMemory } from '../support/servers/process-memory.ts';
 
 /** On each of two stores. */
 const KEYS = sized({ sample: 300, full: 5_000 });

@@ -7,11 +7,11 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { newRecipient, type RecipientKey } from '#sealing';
-import { type Account, addAccounts } from '../support/books.ts';
-import { reportTime, sized } from '../support/campaign.ts';
-import { makeCall, sendOnce } from '../support/idempotent-calls.ts';
-import { makeDataDir, removeDataDir, Server } from '../support/server.ts';
-import { sqliteIn } from '../support/unknown-keys.ts';
+import { makeCall, sendOnce } from '../support/clients/idempotent-calls.ts';
+import { sqliteIn } from '../support/clients/unknown-keys.ts';
+import { type Account, addAccounts } from '../support/ledgers/books.ts';
+import { reportTime, sized } from '../support/run/campaign.ts';
+import { makeDataDir, removeDataDir, Server } from '../support/servers/server.ts';
 
 const MEASURE_MS = sized({ sample: 1_000, full: 4_000 });
 const PAUSE_MS = 5;

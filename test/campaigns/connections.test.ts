@@ -12,12 +12,17 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { readYaml } from '../deploy/files.ts';
-import { reportTime, sized } from '../support/campaign.ts';
-import { makeCertificate } from '../support/certificate.ts';
-import { Hostile, TRICKS, type Trick } from '../support/hostile.ts';
-import { MemoryGroup } from '../support/memory-group.ts';
-import { DEMO_PROFESSIONAL_KEY, makeDataDir, removeDataDir, Server } from '../support/server.ts';
-import { PATIENCE_MS } from '../support/until.ts';
+import { Hostile, TRICKS, type Trick } from '../support/clients/hostile.ts';
+import { reportTime, sized } from '../support/run/campaign.ts';
+import { MemoryGroup } from '../support/run/memory-group.ts';
+import { PATIENCE_MS } from '../support/run/until.ts';
+import { makeCertificate } from '../support/servers/certificate.ts';
+import {
+  DEMO_PROFESSIONAL_KEY,
+  makeDataDir,
+  removeDataDir,
+  Server,
+} from '../support/servers/server.ts';
 
 const HELD = sized({ sample: 500, full: 8_000 });
 /** Twice the connections that the server serves and lets wait. */

@@ -3,10 +3,10 @@
  * three servers share a quota, and the database crashes too.
  */
 import { after, describe, it } from 'node:test';
-import { sized } from '../support/campaign.ts';
-import { Crashes, crashSeed, postgresSite, sqliteSite } from '../support/crashes.ts';
-import { noPostgres, Postgres } from '../support/postgres.ts';
-import { makeDataDir, removeDataDir } from '../support/server.ts';
+import { Crashes, crashSeed, postgresSite, sqliteSite } from '../support/faults/crashes.ts';
+import { noPostgres, Postgres } from '../support/ledgers/postgres.ts';
+import { sized } from '../support/run/campaign.ts';
+import { makeDataDir, removeDataDir } from '../support/servers/server.ts';
 
 const SQLITE_KILLS = sized({ sample: 6, full: 36 });
 /** A quarter of them crash the database. */

@@ -21,8 +21,8 @@ import { checkAtStart, openSqliteStore } from '../../src/ledger/index.ts';
 import { startCheck } from '../../src/ledger/sqlite/check.ts';
 import { keyRequest, makeRow, NOW, QUOTAS } from '../ledger/contract.ts';
 import { type Filled, fillStore } from '../ledger/filled-store.ts';
-import { sized } from '../support/campaign.ts';
-import { seededRandom } from '../support/mixed-load.ts';
+import { seededRandom } from '../support/clients/mixed-load.ts';
+import { sized } from '../support/run/campaign.ts';
 
 const SEED = Number(process.env.DAMAGE_SEED ?? 15);
 const FILES = sized({ sample: 30, full: 300 });

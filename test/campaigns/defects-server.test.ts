@@ -8,9 +8,15 @@ import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { EVIDENCE_INTERVAL } from '../../src/keys/plain-evidence.ts';
 import { MODULATION_TYPES } from '../../src/modulation/index.ts';
-import { sized } from '../support/campaign.ts';
-import { defectUrl } from '../support/inject-defect.ts';
-import { type Answer, makeDataDir, phmJson, removeDataDir, Server } from '../support/server.ts';
+import { defectUrl } from '../support/faults/inject-defect.ts';
+import { sized } from '../support/run/campaign.ts';
+import {
+  type Answer,
+  makeDataDir,
+  phmJson,
+  removeDataDir,
+  Server,
+} from '../support/servers/server.ts';
 
 /** Concurrent requests for plain keys. */
 const CLIENTS = 16;

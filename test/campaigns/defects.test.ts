@@ -12,7 +12,7 @@ import { EVIDENCE_INTERVAL } from '../../src/keys/plain-evidence.ts';
 import { MODULATION_TYPES } from '../../src/modulation/index.ts';
 import { BATCH_KEYS, type DefectRun, runDefect } from '../keys/defect-run.ts';
 import { DEFECTS, type Defect, type Sight, SOUND } from '../keys/defects.ts';
-import { fullOnly, sized } from '../support/campaign.ts';
+import { fullOnly, sized } from '../support/run/campaign.ts';
 
 const SEEDS = [1, 2];
 const SOUND_GENERATORS = sized({ sample: 12, full: 250 });

@@ -8,7 +8,7 @@ import { describe, it } from 'node:test';
 import { binomialUpper } from '../../packages/sp800-22/src/binomial.ts';
 import { type Counts, GROUP } from '../../scripts/rates/counts.ts';
 import type { SavedCounts } from '../../scripts/rates/print.ts';
-import { fullOnly } from '../support/campaign.ts';
+import { fullOnly } from '../support/run/campaign.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const STREAMS = GROUP;

@@ -8,8 +8,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { after, describe, it } from 'node:test';
-import { sized } from '../support/campaign.ts';
-import { noFaults, printRun, runFaults } from '../support/faults/run.ts';
+import { noFaults, printRun, runFaults } from '../support/faults/random/run.ts';
+import { sized } from '../support/run/campaign.ts';
 
 const SEED = 15;
 const FAULTS = sized({ sample: 3, full: 12 });

@@ -17,9 +17,9 @@ import {
   SEAL_SUITES,
 } from '../../sdk/src/index.ts';
 import { collect, content, inChunks, site } from '../sdk/encrypted-files.ts';
-import { sized } from '../support/campaign.ts';
-import { buildGo, FILES, noGo, run, SEALING } from '../support/go.ts';
-import { makeDataDir, removeDataDir } from '../support/server.ts';
+import { buildGo, FILES, noGo, run, SEALING } from '../support/programs/go.ts';
+import { sized } from '../support/run/campaign.ts';
+import { makeDataDir, removeDataDir } from '../support/servers/server.ts';
 
 const SEGMENT = 2 ** 20;
 

@@ -6,8 +6,15 @@ import assert from 'node:assert/strict';
 import { after, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { StoreLocation } from '../../src/ledger/index.ts';
-import { reportTime } from '../support/campaign.ts';
-import { Postgres } from '../support/postgres.ts';
+import {
+  makeAccount,
+  outlastFlood,
+  sqliteIn,
+  UnknownKeys,
+} from '../support/clients/unknown-keys.ts';
+import { Postgres } from '../support/ledgers/postgres.ts';
+import { reportTime } from '../support/run/campaign.ts';
+import { until } from '../support/run/until.ts';
 import {
   type Environment,
   logLines,
@@ -15,9 +22,7 @@ import {
   phmJson,
   removeDataDir,
   Server,
-} from '../support/server.ts';
-import { makeAccount, outlastFlood, sqliteIn, UnknownKeys } from '../support/unknown-keys.ts';
-import { until } from '../support/until.ts';
+} from '../support/servers/server.ts';
 
 const IDLE_MS = 8_000;
 const ROUNDS = 2;

@@ -5,9 +5,13 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join, resolve } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { argumentsFor, assertPrinted, startForClients } from '../support/generated-client.ts';
-import { sharedPython } from '../support/python.ts';
-import { makeDataDir, removeDataDir, type Server } from '../support/server.ts';
+import {
+  argumentsFor,
+  assertPrinted,
+  startForClients,
+} from '../support/clients/generated-client.ts';
+import { sharedPython } from '../support/programs/python.ts';
+import { makeDataDir, removeDataDir, type Server } from '../support/servers/server.ts';
 
 const GENERATED = resolve(import.meta.dirname, '../generated');
 const PROGRAM = join(GENERATED, 'python.py');

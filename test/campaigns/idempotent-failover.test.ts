@@ -5,16 +5,22 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { newLogKeysText } from '../../src/log/index.ts';
-import { type Account, addAccounts } from '../support/books.ts';
-import { sized } from '../support/campaign.ts';
-import { crashSeed } from '../support/crashes.ts';
-import { type AuditedSite, IdempotentAudit } from '../support/idempotent-audit.ts';
-import { IdempotentClients, mixedCalls } from '../support/idempotent-calls.ts';
-import { seededRandom } from '../support/mixed-load.ts';
-import { findInstalled, noPostgres, Postgres } from '../support/postgres.ts';
-import { type Environment, makeDataDir, removeDataDir, runPhm, Server } from '../support/server.ts';
-import { until } from '../support/until.ts';
-import { WayToServer } from '../support/way.ts';
+import { type AuditedSite, IdempotentAudit } from '../support/clients/idempotent-audit.ts';
+import { IdempotentClients, mixedCalls } from '../support/clients/idempotent-calls.ts';
+import { seededRandom } from '../support/clients/mixed-load.ts';
+import { crashSeed } from '../support/faults/crashes.ts';
+import { type Account, addAccounts } from '../support/ledgers/books.ts';
+import { findInstalled, noPostgres, Postgres } from '../support/ledgers/postgres.ts';
+import { WayToServer } from '../support/ledgers/way.ts';
+import { sized } from '../support/run/campaign.ts';
+import { until } from '../support/run/until.ts';
+import {
+  type Environment,
+  makeDataDir,
+  removeDataDir,
+  runPhm,
+  Server,
+} from '../support/servers/server.ts';
 
 const DATABASE = 'replicated';
 const PROGRAMS = findInstalled(['initdb', 'postgres', 'pg_basebackup']);

@@ -4,14 +4,14 @@
  * Then each call has made its keys exactly once.
  */
 import { describe, it, type TestContext } from 'node:test';
-import { sized } from '../support/campaign.ts';
-import { crashSeed } from '../support/crashes.ts';
-import { IdempotentAudit } from '../support/idempotent-audit.ts';
-import { IdempotentClients, mixedCalls } from '../support/idempotent-calls.ts';
-import { KilledSite } from '../support/killed-site.ts';
-import { LogSite } from '../support/log-site.ts';
-import { seededRandom } from '../support/mixed-load.ts';
-import { noPostgres } from '../support/postgres.ts';
+import { IdempotentAudit } from '../support/clients/idempotent-audit.ts';
+import { IdempotentClients, mixedCalls } from '../support/clients/idempotent-calls.ts';
+import { seededRandom } from '../support/clients/mixed-load.ts';
+import { crashSeed } from '../support/faults/crashes.ts';
+import { KilledSite } from '../support/faults/killed-site.ts';
+import { LogSite } from '../support/ledgers/log-site.ts';
+import { noPostgres } from '../support/ledgers/postgres.ts';
+import { sized } from '../support/run/campaign.ts';
 
 const CLIENTS = 16;
 

@@ -10,8 +10,8 @@ import { test } from 'node:test';
 import { assessIid } from '#sp800-90b';
 import { aesBits } from '../sp800-90b/ea-non-iid.ts';
 import { iidSamples } from '../sp800-90b/iid-samples.ts';
-import { fullOnly } from '../support/campaign.ts';
-import { phmJson, runPhm } from '../support/server.ts';
+import { fullOnly } from '../support/run/campaign.ts';
+import { phmJson, runPhm } from '../support/servers/server.ts';
 
 test('samples that repeat fail after 10,000 permutations', { skip: fullOnly }, async () => {
   const { tests, minEntropyPerSymbol } = await assessIid(iidSamples('sticky'), { seed: '1' });

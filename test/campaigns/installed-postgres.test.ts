@@ -4,8 +4,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { describe, it } from 'node:test';
-import { sized } from '../support/campaign.ts';
-import { findInstalled } from '../support/postgres.ts';
+import { findInstalled } from '../support/ledgers/postgres.ts';
+import { sized } from '../support/run/campaign.ts';
 
 const bin = findInstalled(['initdb', 'postgres']);
 

@@ -5,8 +5,8 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import { sized } from '../support/campaign.ts';
-import { EXPERIMENTS, runKeyFault } from '../support/key-fault-run.ts';
+import { EXPERIMENTS, runKeyFault } from '../support/faults/key-fault-run.ts';
+import { sized } from '../support/run/campaign.ts';
 
 const MOST = 10;
 

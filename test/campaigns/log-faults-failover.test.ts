@@ -7,12 +7,12 @@ import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { sized } from '../support/campaign.ts';
-import { LogSite } from '../support/log-site.ts';
-import { LogWatch, readText } from '../support/log-watch.ts';
-import { noPostgres } from '../support/postgres.ts';
-import type { Server } from '../support/server.ts';
-import { until } from '../support/until.ts';
+import { LogSite } from '../support/ledgers/log-site.ts';
+import { LogWatch, readText } from '../support/ledgers/log-watch.ts';
+import { noPostgres } from '../support/ledgers/postgres.ts';
+import { sized } from '../support/run/campaign.ts';
+import { until } from '../support/run/until.ts';
+import type { Server } from '../support/servers/server.ts';
 
 const SERVERS = 3;
 const CLIENTS = 2;

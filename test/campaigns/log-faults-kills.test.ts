@@ -7,14 +7,14 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { isAlive } from '../support/alive.ts';
-import { sized } from '../support/campaign.ts';
-import { LogSite } from '../support/log-site.ts';
-import { killFile, stepOptions } from '../support/log-steps.ts';
-import { LogWatch } from '../support/log-watch.ts';
-import { noPostgres } from '../support/postgres.ts';
-import type { Server } from '../support/server.ts';
-import { until } from '../support/until.ts';
+import { killFile, stepOptions } from '../support/faults/log-steps.ts';
+import { LogSite } from '../support/ledgers/log-site.ts';
+import { LogWatch } from '../support/ledgers/log-watch.ts';
+import { noPostgres } from '../support/ledgers/postgres.ts';
+import { isAlive } from '../support/run/alive.ts';
+import { sized } from '../support/run/campaign.ts';
+import { until } from '../support/run/until.ts';
+import type { Server } from '../support/servers/server.ts';
 
 /** Clients of each server. */
 const CLIENTS = 2;

@@ -11,10 +11,10 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openCheckpoint, openPolicy, openVerifierKey } from '../../src/log/index.ts';
-import { buildGo, noGo, type Result, run } from '../support/go.ts';
-import { LiteWitness, noSshAgent } from '../support/lite-witness.ts';
-import { LogSite } from '../support/log-site.ts';
-import { makeDataDir, removeDataDir, type Server } from '../support/server.ts';
+import { LogSite } from '../support/ledgers/log-site.ts';
+import { buildGo, noGo, type Result, run } from '../support/programs/go.ts';
+import { LiteWitness, noSshAgent } from '../support/programs/lite-witness.ts';
+import { makeDataDir, removeDataDir, type Server } from '../support/servers/server.ts';
 
 /** More entries than one tile and one bundle hold. */
 const KEYS = 300;

@@ -12,9 +12,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { findWalDamage } from '../../src/ledger/sqlite/wal.ts';
-import { sized } from '../support/campaign.ts';
+import { sized } from '../support/run/campaign.ts';
 
-const WRITER = join(import.meta.dirname, '../support/wal-writer.ts');
+const WRITER = join(import.meta.dirname, '../support/ledgers/wal-writer.ts');
 /** Enough for about twelve findings without the second look with synced commits, and ninety without. */
 const PASSES = sized({ sample: 500, full: 2_500 });
 const NEVER = '1000000000';

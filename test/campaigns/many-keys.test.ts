@@ -10,9 +10,9 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { sized } from '../support/campaign.ts';
-import { MAIN, makeDataDir, removeDataDir, runPhm, Server } from '../support/server.ts';
-import { until } from '../support/until.ts';
+import { sized } from '../support/run/campaign.ts';
+import { until } from '../support/run/until.ts';
+import { MAIN, makeDataDir, removeDataDir, runPhm, Server } from '../support/servers/server.ts';
 
 const folder = makeDataDir();
 const dataDir = join(folder, 'data');

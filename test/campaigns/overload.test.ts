@@ -7,14 +7,14 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
+import { slowSuite } from '../support/faults/slow-suite.ts';
 import {
   DEMO_KEY,
   DEMO_PROFESSIONAL_KEY,
   makeDataDir,
   removeDataDir,
   Server,
-} from '../support/server.ts';
-import { slowSuite } from '../support/slow-suite.ts';
+} from '../support/servers/server.ts';
 
 /** Simultaneous requests: many more than an account's half of a suite worker's queue. */
 const CROWD = 400;

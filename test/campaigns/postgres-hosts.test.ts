@@ -6,10 +6,10 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, describe, it, type TestContext } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { fullOnly } from '../support/campaign.ts';
-import type { Postgres } from '../support/postgres.ts';
-import { DATABASE, noPair, Pair, promote, waitFor } from '../support/postgres-pair.ts';
-import { until } from '../support/until.ts';
+import type { Postgres } from '../support/ledgers/postgres.ts';
+import { DATABASE, noPair, Pair, promote, waitFor } from '../support/ledgers/postgres-pair.ts';
+import { fullOnly } from '../support/run/campaign.ts';
+import { until } from '../support/run/until.ts';
 
 const LOAD_MS = 1_000;
 

@@ -3,7 +3,7 @@
  * here the times have limits.
  */
 import { it } from 'node:test';
-import { fullOnly } from '../support/campaign.ts';
+import { fullOnly } from '../support/run/campaign.ts';
 
 if (fullOnly) it('servers keep their promised times', { skip: fullOnly });
 else {

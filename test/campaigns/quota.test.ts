@@ -5,8 +5,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { addLimitedAccount, QUOTA, readBooks, researchAccount } from '../support/quota.ts';
-import { removeDataDir, Server } from '../support/server.ts';
+import { addLimitedAccount, QUOTA, readBooks, researchAccount } from '../support/ledgers/quota.ts';
+import { removeDataDir, Server } from '../support/servers/server.ts';
 
 /** Clients of each account. */
 const CLIENTS = 8;

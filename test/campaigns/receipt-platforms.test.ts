@@ -10,8 +10,8 @@ import { type ReceiptVerdict, verifyReceipt } from '../../sdk/src/index.ts';
 import { Newcomer, ROOT } from '../sdk/newcomer.ts';
 import { CASES } from '../sdk/receipt-cases.ts';
 import { NOW } from '../sdk/receipts.ts';
-import { launchBrowser, NO_CHROMIUM, WITHOUT_ML_DSA } from '../support/browser.ts';
-import { ClientPage, clientNodes } from '../support/client-page.ts';
+import { launchBrowser, NO_CHROMIUM, WITHOUT_ML_DSA } from '../support/browsers/browser.ts';
+import { ClientPage, clientNodes } from '../support/clients/client-page.ts';
 
 /** Verifies all cases and returns the verdicts as JSON. */
 const VERIFY_ALL = `

@@ -3,13 +3,13 @@
  * servers. Every revocation that was answered holds on every server, once in the log, also after the rows were pruned.
  */
 import { describe, it, type TestContext } from 'node:test';
-import { sized } from '../support/campaign.ts';
-import { crashSeed } from '../support/crashes.ts';
-import { KilledSite } from '../support/killed-site.ts';
-import { LogSite } from '../support/log-site.ts';
-import { seededRandom } from '../support/mixed-load.ts';
-import { noPostgres } from '../support/postgres.ts';
-import { RevocationAudit, RevokingClients } from '../support/revoked-keys.ts';
+import { seededRandom } from '../support/clients/mixed-load.ts';
+import { RevocationAudit, RevokingClients } from '../support/clients/revoked-keys.ts';
+import { crashSeed } from '../support/faults/crashes.ts';
+import { KilledSite } from '../support/faults/killed-site.ts';
+import { LogSite } from '../support/ledgers/log-site.ts';
+import { noPostgres } from '../support/ledgers/postgres.ts';
+import { sized } from '../support/run/campaign.ts';
 
 const CLIENTS = 16;
 const KEYS = sized({ sample: 40, full: 120 });

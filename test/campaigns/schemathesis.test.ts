@@ -9,15 +9,15 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { sized } from '../support/campaign.ts';
-import { sharedPython } from '../support/python.ts';
+import { sharedPython } from '../support/programs/python.ts';
+import { sized } from '../support/run/campaign.ts';
 import {
   DEMO_PROFESSIONAL_KEY,
   makeDataDir,
   removeDataDir,
   runPhm,
   Server,
-} from '../support/server.ts';
+} from '../support/servers/server.ts';
 
 const GENERATED = resolve(import.meta.dirname, '../generated');
 const RECIPIENT = resolve(import.meta.dirname, '../../docs/examples/sealed/demo.recipient');

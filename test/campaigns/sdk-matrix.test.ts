@@ -8,9 +8,9 @@ import { execFile } from 'node:child_process';
 import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import { COMMANDS, EXAMPLES, FIRST_OUTPUT, Newcomer, ROOT } from '../sdk/newcomer.ts';
-import { fullOnly, sized } from '../support/campaign.ts';
-import { clientNodes } from '../support/client-page.ts';
-import { DEMO_KEY, makeDataDir, removeDataDir, Server } from '../support/server.ts';
+import { clientNodes } from '../support/clients/client-page.ts';
+import { fullOnly, sized } from '../support/run/campaign.ts';
+import { DEMO_KEY, makeDataDir, removeDataDir, Server } from '../support/servers/server.ts';
 
 const USE = `
   const phm = new PhmClient({ baseUrl: process.env.PHM_URL ?? '', apiKey: process.env.PHM_API_KEY });

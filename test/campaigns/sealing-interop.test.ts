@@ -17,9 +17,9 @@ import {
   sealTo,
 } from '../../sdk/src/index.ts';
 import { sealedAnswer, severalAnswer } from '../sdk/sealed-keys.ts';
-import { buildGo, noGo, type Result, run, SEALING } from '../support/go.ts';
-import { LogSite } from '../support/log-site.ts';
-import { makeDataDir, removeDataDir, type Server } from '../support/server.ts';
+import { LogSite } from '../support/ledgers/log-site.ts';
+import { buildGo, noGo, type Result, run, SEALING } from '../support/programs/go.ts';
+import { makeDataDir, removeDataDir, type Server } from '../support/servers/server.ts';
 
 const LEVELS = [128, 256, 384];
 const SUITES = SEAL_SUITES.map(({ name }) => name);

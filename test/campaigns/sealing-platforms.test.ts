@@ -16,8 +16,8 @@ import {
 import { Newcomer, ROOT } from '../sdk/newcomer.ts';
 import { NOW, POLICY } from '../sdk/receipts.ts';
 import { sealedAnswer } from '../sdk/sealed-keys.ts';
-import { launchBrowser, NO_CHROMIUM } from '../support/browser.ts';
-import { ClientPage, clientNodes } from '../support/client-page.ts';
+import { launchBrowser, NO_CHROMIUM } from '../support/browsers/browser.ts';
+import { ClientPage, clientNodes } from '../support/clients/client-page.ts';
 
 /** Opens all cases, generates a recipient for each suite, and returns both as JSON. */
 const WORK = `

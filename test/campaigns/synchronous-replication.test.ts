@@ -7,13 +7,13 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { addAccounts, checkBooks, queryPostgres } from '../support/books.ts';
-import { sized } from '../support/campaign.ts';
-import { Load, seededRandom } from '../support/mixed-load.ts';
-import { findInstalled, noPostgres, Postgres } from '../support/postgres.ts';
-import { makeDataDir, removeDataDir, Server } from '../support/server.ts';
-import { until } from '../support/until.ts';
-import { WayToServer } from '../support/way.ts';
+import { Load, seededRandom } from '../support/clients/mixed-load.ts';
+import { addAccounts, checkBooks, queryPostgres } from '../support/ledgers/books.ts';
+import { findInstalled, noPostgres, Postgres } from '../support/ledgers/postgres.ts';
+import { WayToServer } from '../support/ledgers/way.ts';
+import { sized } from '../support/run/campaign.ts';
+import { until } from '../support/run/until.ts';
+import { makeDataDir, removeDataDir, Server } from '../support/servers/server.ts';
 
 const DATABASE = 'replicated';
 const PROGRAMS = findInstalled(['initdb', 'postgres', 'pg_basebackup']);

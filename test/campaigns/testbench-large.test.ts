@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import type { BrowserContext, Page } from 'playwright-core';
-import { aesCtr } from '../support/aes-stream.ts';
-import { launchBrowser, NO_CHROMIUM } from '../support/browser.ts';
-import { runCommand } from '../support/run-command.ts';
-import { assertSameText, withoutTime } from '../support/same-text.ts';
-import { makeDataDir, removeDataDir } from '../support/server.ts';
+import { launchBrowser, NO_CHROMIUM } from '../support/browsers/browser.ts';
+import { aesCtr } from '../support/lab/aes-stream.ts';
+import { assertSameText, withoutTime } from '../support/lab/same-text.ts';
+import { runCommand } from '../support/servers/run-command.ts';
+import { makeDataDir, removeDataDir } from '../support/servers/server.ts';
 
 const SIZE_BYTES = 200_000_000;
 const OPTIONS = ['--bits', '1000000', '--sequences', 'all'];

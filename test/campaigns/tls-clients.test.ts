@@ -10,9 +10,16 @@ import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { after, before, describe, it, type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { launchBrowser, NO_CHROMIUM } from '../support/browser.ts';
-import { makeCertificate } from '../support/certificate.ts';
-import { DEMO_KEY, MAIN, makeDataDir, removeDataDir, runPhm, Server } from '../support/server.ts';
+import { launchBrowser, NO_CHROMIUM } from '../support/browsers/browser.ts';
+import { makeCertificate } from '../support/servers/certificate.ts';
+import {
+  DEMO_KEY,
+  MAIN,
+  makeDataDir,
+  removeDataDir,
+  runPhm,
+  Server,
+} from '../support/servers/server.ts';
 import {
   ALERTS,
   GROUPS,
@@ -20,7 +27,7 @@ import {
   readClientHellos,
   SUITES,
   TlsTap,
-} from '../support/tls-tap.ts';
+} from '../support/servers/tls-tap.ts';
 
 const HYBRIDS: readonly number[] = [
   GROUPS.X25519MLKEM768,

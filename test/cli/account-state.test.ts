@@ -1,8 +1,8 @@
 /** `phm account show`, `suspend`, `resume` and `delete`: results, refusals and audit records. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { commandJson, runCommand } from '../support/run-command.ts';
-import { makeDataDir, removeDataDir } from '../support/server.ts';
+import { commandJson, runCommand } from '../support/servers/run-command.ts';
+import { makeDataDir, removeDataDir } from '../support/servers/server.ts';
 
 const dataDir = makeDataDir();
 const env = { PHM_DATA_DIR: dataDir, PHM_PORT: '0' };

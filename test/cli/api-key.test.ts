@@ -5,8 +5,8 @@ import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, it } from 'node:test';
 import { apiKeyHint, DEMO_ACCOUNTS, hashApiKey } from '../../src/accounts/index.ts';
 import { MAX_API_KEY_NAME, openSqliteStore } from '../../src/ledger/index.ts';
-import { commandJson, runCommand, runCommandUnread } from '../support/run-command.ts';
-import { makeDataDir, removeDataDir } from '../support/server.ts';
+import { commandJson, runCommand, runCommandUnread } from '../support/servers/run-command.ts';
+import { makeDataDir, removeDataDir } from '../support/servers/server.ts';
 
 const DAY_MS = 86_400_000;
 

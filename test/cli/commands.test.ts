@@ -18,7 +18,7 @@ import { dirname, join, resolve } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { SEAL_SUITES } from '#sealing';
 import { ENVIRONMENT } from '../../src/config/environment.ts';
-import { commandJson, runCommand, runCommandUnheard } from '../support/run-command.ts';
+import { commandJson, runCommand, runCommandUnheard } from '../support/servers/run-command.ts';
 import {
   type Environment,
   lastReason,
@@ -27,7 +27,7 @@ import {
   makeDataDir,
   removeDataDir,
   runPhm,
-} from '../support/server.ts';
+} from '../support/servers/server.ts';
 
 let dataDir: string;
 before(() => {

@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { runCommand } from '../support/run-command.ts';
+import { runCommand } from '../support/servers/run-command.ts';
 
 let folder: string;
 before(() => {

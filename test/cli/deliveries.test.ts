@@ -5,8 +5,8 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { commandJson, runCommand } from '../support/run-command.ts';
-import { makeDataDir, removeDataDir, Server } from '../support/server.ts';
+import { commandJson, runCommand } from '../support/servers/run-command.ts';
+import { makeDataDir, removeDataDir, Server } from '../support/servers/server.ts';
 
 const SITES = ['paris', 'lyon'];
 

@@ -11,10 +11,10 @@ import { runCheck } from '../../src/cli/doctor/check.ts';
 import { CHECKS } from '../../src/cli/doctor/checks.ts';
 import { Site } from '../../src/cli/doctor/site.ts';
 import { baselineVersion, readMigrations } from '../../src/ledger/migrations.ts';
-import { makeCertificate } from '../support/certificate.ts';
-import { ROOT } from '../support/imports.ts';
-import { runCommand as phm } from '../support/run-command.ts';
-import { type Environment, makeDataDir, removeDataDir } from '../support/server.ts';
+import { makeCertificate } from '../support/servers/certificate.ts';
+import { runCommand as phm } from '../support/servers/run-command.ts';
+import { type Environment, makeDataDir, removeDataDir } from '../support/servers/server.ts';
+import { ROOT } from '../support/texts/imports.ts';
 
 interface Checked {
   readonly name: string;

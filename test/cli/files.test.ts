@@ -15,8 +15,8 @@ import * as files from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
-import { runCommand } from '../support/run-command.ts';
-import { fails, ScriptedServer } from '../support/scripted-server.ts';
+import { fails, ScriptedServer } from '../support/clients/scripted-server.ts';
+import { runCommand } from '../support/servers/run-command.ts';
 
 interface FileVector {
   readonly recipient_key: { readonly private_key: string };

@@ -3,8 +3,8 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { makeKeyId } from '../ledger/contract.ts';
-import { requestIdOf } from '../support/scripted-server.ts';
-import { sealAnswer } from '../support/sealed-answer.ts';
+import { requestIdOf } from '../support/clients/scripted-server.ts';
+import { sealAnswer } from '../support/clients/sealed-answer.ts';
 
 /** Clears the line, sets the title, turns the text, hides a part, and writes a line of its own. */
 export const HOSTILE =

@@ -13,9 +13,9 @@ import { StatusLine } from '../../packages/platform/src/commands/status-line.ts'
 import { addCommands } from '../../src/cli/commands.ts';
 import { readCommands } from '../../src/cli/completion/words.ts';
 import type { CliContext } from '../../src/cli/context.ts';
-import { LogLedger } from '../support/log-ledger.ts';
-import { type RunResult, runCommand, runCommandOn } from '../support/run-command.ts';
-import type { Environment } from '../support/server.ts';
+import { LogLedger } from '../support/ledgers/log-ledger.ts';
+import { type RunResult, runCommand, runCommandOn } from '../support/servers/run-command.ts';
+import type { Environment } from '../support/servers/server.ts';
 import {
   DELIVERY_ID,
   HOSTILE,

@@ -4,9 +4,9 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { PROJECT_VERSION, softwareName } from '../../src/process/version.ts';
-import { aesCtr } from '../support/aes-stream.ts';
-import { commandJson, runCommand } from '../support/run-command.ts';
-import { makeDataDir, removeDataDir } from '../support/server.ts';
+import { aesCtr } from '../support/lab/aes-stream.ts';
+import { commandJson, runCommand } from '../support/servers/run-command.ts';
+import { makeDataDir, removeDataDir } from '../support/servers/server.ts';
 
 const folder = makeDataDir();
 const file = join(folder, 'sample.bin');

@@ -8,8 +8,8 @@ import { formatKeyId, parseKeyId } from '../../src/keys/key-id.ts';
 import { openSqliteStore } from '../../src/ledger/index.ts';
 import { toRowSeal } from '../../src/ledger/row-seals.ts';
 import { keyRequest, makeKeyId, makeRow, NOW } from '../ledger/contract.ts';
-import { runCommand } from '../support/run-command.ts';
-import { MAIN, makeDataDir, removeDataDir } from '../support/server.ts';
+import { runCommand } from '../support/servers/run-command.ts';
+import { MAIN, makeDataDir, removeDataDir } from '../support/servers/server.ts';
 
 const dataDir = makeDataDir();
 const env = { PHM_DATA_DIR: dataDir, PHM_PORT: '0' };

@@ -5,8 +5,8 @@ import { after, before, describe, it, mock } from 'node:test';
 import { openSqliteStore } from '../../src/ledger/index.ts';
 import { clockAt, DAY_MS, rowAt } from '../ledger/clock-contract.ts';
 import { keyRequest, NOW, QUOTAS } from '../ledger/contract.ts';
-import { runCommand } from '../support/run-command.ts';
-import { makeDataDir, removeDataDir } from '../support/server.ts';
+import { runCommand } from '../support/servers/run-command.ts';
+import { makeDataDir, removeDataDir } from '../support/servers/server.ts';
 
 const dataDir = makeDataDir();
 const BACK = NOW + 8 * DAY_MS;

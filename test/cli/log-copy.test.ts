@@ -7,8 +7,8 @@ import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import { formatEntries } from '#tlog';
 import { LogCopy } from '../../src/cli/log/copy.ts';
 import { Findings } from '../../src/ledger/admin.ts';
-import { LogLedger } from '../support/log-ledger.ts';
-import { ORIGIN } from '../support/log-writer.ts';
+import { LogLedger } from '../support/ledgers/log-ledger.ts';
+import { ORIGIN } from '../support/ledgers/log-writer.ts';
 
 const entries = (count: number, fill: number) =>
   Array.from({ length: count }, () => Buffer.alloc(32, fill));

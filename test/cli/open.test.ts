@@ -12,8 +12,8 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { runCommand, runCommandOn } from '../support/run-command.ts';
-import { type SealedAnswer, sealAnswer } from '../support/sealed-answer.ts';
+import { type SealedAnswer, sealAnswer } from '../support/clients/sealed-answer.ts';
+import { runCommand, runCommandOn } from '../support/servers/run-command.ts';
 
 const FOLDER = mkdtempSync(join(tmpdir(), 'open-'));
 after(() => rmSync(FOLDER, { recursive: true, force: true }));

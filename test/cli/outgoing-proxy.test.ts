@@ -8,8 +8,8 @@ import { text } from 'node:stream/consumers';
 import { after, before, describe, it } from 'node:test';
 import { cleartextProxyProblem } from '../../src/config/index.ts';
 import { limitProxies } from '../../src/config/outgoing-proxy.ts';
-import { answers, ScriptedServer } from '../support/scripted-server.ts';
-import { MAIN } from '../support/server.ts';
+import { answers, ScriptedServer } from '../support/clients/scripted-server.ts';
+import { MAIN } from '../support/servers/server.ts';
 
 describe('a proxy in the environment', () => {
   const asked: string[] = [];

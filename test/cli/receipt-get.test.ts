@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { RECEIPTED_KEY } from '../../src/http/openapi/receipt-example.ts';
 import { SEALED_KEY } from '../../src/http/openapi/sealed-example.ts';
-import { runCommand } from '../support/run-command.ts';
-import { answers, ScriptedServer, type Step } from '../support/scripted-server.ts';
+import { answers, ScriptedServer, type Step } from '../support/clients/scripted-server.ts';
+import { runCommand } from '../support/servers/run-command.ts';
 
 const FOLDER = mkdtempSync(join(tmpdir(), 'receipt-get-'));
 after(() => rmSync(FOLDER, { recursive: true, force: true }));

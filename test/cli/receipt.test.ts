@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { encodeBase64, type Receipt } from '#tlog';
 import { newLogKeysText, parseLogKeys } from '../../src/log/index.ts';
-import { LogLedger } from '../support/log-ledger.ts';
-import type { HeldKey } from '../support/log-writer.ts';
-import { type RunResult, runCommand, runCommandOn } from '../support/run-command.ts';
+import { LogLedger } from '../support/ledgers/log-ledger.ts';
+import type { HeldKey } from '../support/ledgers/log-writer.ts';
+import { type RunResult, runCommand, runCommandOn } from '../support/servers/run-command.ts';
 
 let ledger: LogLedger;
 let key: HeldKey;

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { findSuite, parseRecipient, parseRecipientKey, SEAL_SUITES, thumbprintOf } from '#sealing';
-import { commandJson, runCommand } from '../support/run-command.ts';
-import { makeDataDir, removeDataDir } from '../support/server.ts';
+import { commandJson, runCommand } from '../support/servers/run-command.ts';
+import { makeDataDir, removeDataDir } from '../support/servers/server.ts';
 
 const FOLDER = mkdtempSync(join(tmpdir(), 'recipient-'));
 const dataDir = makeDataDir();

@@ -4,8 +4,8 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { type LedgerStore, openSqliteStore } from '../../src/ledger/index.ts';
-import { commandJson, runCommand } from '../support/run-command.ts';
-import { makeDataDir, removeDataDir } from '../support/server.ts';
+import { commandJson, runCommand } from '../support/servers/run-command.ts';
+import { makeDataDir, removeDataDir } from '../support/servers/server.ts';
 
 const CREATE = ['account', 'create', '--init', '--name', 'x', '--plan', 'research'];
 const SINCE = '--compromised-since';

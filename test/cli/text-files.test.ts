@@ -8,10 +8,10 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { encodeBase64 } from '#tlog';
 import { DEMO_ACCOUNTS } from '../../src/accounts/index.ts';
-import { LogLedger } from '../support/log-ledger.ts';
-import { runCommand, runCommandOn } from '../support/run-command.ts';
-import { sealAnswer } from '../support/sealed-answer.ts';
-import { OTHER_ENCODINGS, SAME_TEXT } from '../support/text-forms.ts';
+import { sealAnswer } from '../support/clients/sealed-answer.ts';
+import { OTHER_ENCODINGS, SAME_TEXT } from '../support/lab/text-forms.ts';
+import { LogLedger } from '../support/ledgers/log-ledger.ts';
+import { runCommand, runCommandOn } from '../support/servers/run-command.ts';
 
 let ledger: LogLedger;
 /** Texts by the name of their file. */

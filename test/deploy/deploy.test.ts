@@ -16,7 +16,7 @@ import { describe, it } from 'node:test';
 import { ENVIRONMENT, readConfig } from '../../src/config/index.ts';
 import { SOURCE_NAMES } from '../../src/entropy/index.ts';
 import { PROJECT_VERSION } from '../../src/process/version.ts';
-import { buildTestApp, standInService } from '../support/app.ts';
+import { buildTestApp, standInService } from '../support/servers/app.ts';
 import {
   type Document,
   deployFiles,

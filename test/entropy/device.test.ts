@@ -17,7 +17,7 @@ import { setTimeout } from 'node:timers/promises';
 import { NoiseTests } from '#sp800-90b';
 import type { NoiseReader } from '../../src/entropy/noise.ts';
 import { type DeviceOptions, openDevice } from '../../src/entropy/sources/device.ts';
-import { aesCtr } from '../support/aes-stream.ts';
+import { aesCtr } from '../support/lab/aes-stream.ts';
 
 const { signal } = new AbortController();
 const noise = (length: number, key = 0) => aesCtr(Buffer.alloc(32, key), length);

@@ -8,7 +8,7 @@ import {
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { NoiseFailure } from '../../src/entropy/noise.ts';
-import { freePort } from '../support/free-port.ts';
+import { freePort } from '../support/run/free-port.ts';
 
 export interface Received {
   readonly method: string;

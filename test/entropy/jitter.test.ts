@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { NoiseTests } from '#sp800-90b';
 import { NoiseFailure } from '../../src/entropy/noise.ts';
 import { openJitter } from '../../src/entropy/sources/jitter.ts';
-import { aesCtr } from '../support/aes-stream.ts';
+import { aesCtr } from '../support/lab/aes-stream.ts';
 
 const { signal } = new AbortController();
 

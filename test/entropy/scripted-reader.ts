@@ -1,7 +1,7 @@
 /** A noise reader that follows a script, batch by batch. */
 
 import { type NoiseBatch, NoiseFailure, type NoiseReader } from '../../src/entropy/noise.ts';
-import { aesCtr } from '../support/aes-stream.ts';
+import { aesCtr } from '../support/lab/aes-stream.ts';
 
 /**
  * Returns batch number `index`, or an error; `wait` delays the answer until the reader is aborted.

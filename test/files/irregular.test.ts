@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { requireReadable, requireWritable } from '../../src/ledger/sqlite/files.ts';
 import { readNote } from '../../src/log/state-file.ts';
-import { runCommand } from '../support/run-command.ts';
+import { runCommand } from '../support/servers/run-command.ts';
 
 describe('a named pipe', { skip: process.platform === 'win32' }, () => {
   let folder: string;

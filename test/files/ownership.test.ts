@@ -26,8 +26,8 @@ import {
 import { formatState, newState } from '../../src/cli/client/batch/state.ts';
 import { dataDirectoryProblem } from '../../src/files/own-file.ts';
 import { readLogKeys, readMasterSecret } from '../../src/setup/index.ts';
-import { LogLedger } from '../support/log-ledger.ts';
-import { type RunResult, runCommand } from '../support/run-command.ts';
+import { LogLedger } from '../support/ledgers/log-ledger.ts';
+import { type RunResult, runCommand } from '../support/servers/run-command.ts';
 
 const MALLORY = 54_321;
 const skip = process.getuid?.() === 0 ? false : 'only root can make files of other users';

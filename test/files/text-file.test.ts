@@ -23,8 +23,8 @@ import { clientOptions } from '../../src/ledger/postgres/client-options.ts';
 import { newLogKeysText } from '../../src/log/index.ts';
 import { readLogKeys } from '../../src/setup/log-keys.ts';
 import { readMasterSecret } from '../../src/setup/master-secret.ts';
-import { makeCertificate } from '../support/certificate.ts';
-import { OTHER_ENCODINGS, SAME_TEXT } from '../support/text-forms.ts';
+import { OTHER_ENCODINGS, SAME_TEXT } from '../support/lab/text-forms.ts';
+import { makeCertificate } from '../support/servers/certificate.ts';
 
 const FOLDER = mkdtempSync(join(tmpdir(), 'phm-text-'));
 after(() => rmSync(FOLDER, { recursive: true }));

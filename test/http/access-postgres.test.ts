@@ -1,10 +1,10 @@
 /** Access rights on PostgreSQL. */
 import { after, before } from 'node:test';
 import { newLogKeysText } from '../../src/log/index.ts';
-import type { Databases } from '../support/databases.ts';
-import { noPostgres } from '../support/postgres.ts';
-import { makeDataDir, removeDataDir, Server } from '../support/server.ts';
-import { sharedPostgres } from '../support/shared-postgres.ts';
+import type { Databases } from '../support/ledgers/databases.ts';
+import { noPostgres } from '../support/ledgers/postgres.ts';
+import { sharedPostgres } from '../support/ledgers/shared-postgres.ts';
+import { makeDataDir, removeDataDir, Server } from '../support/servers/server.ts';
 import { type AccessSite, accessTable } from './access-table.ts';
 
 const dataDir = makeDataDir();

@@ -12,8 +12,8 @@ import { apiKeyHint, hashApiKey, newApiKey } from '../../src/accounts/index.ts';
 import { monthlyQuotas, PUBLISHED_PLANS } from '../../src/config/index.ts';
 import { type ApiKeySettings, openStore, type StoreLocation } from '../../src/ledger/index.ts';
 import { batchOf } from '../ledger/sealing-contract.ts';
-import { changeState } from '../support/account-state.ts';
-import type { Answer, Server } from '../support/server.ts';
+import { changeState } from '../support/ledgers/account-state.ts';
+import type { Answer, Server } from '../support/servers/server.ts';
 
 type Scope = 'generate' | 'validate' | 'read' | 'receive';
 

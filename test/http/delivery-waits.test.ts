@@ -6,10 +6,10 @@ import { newRecipient, type RecipientKey } from '#sealing';
 import { monthlyQuotas, PUBLISHED_PLANS } from '../../src/config/index.ts';
 import { openStore } from '../../src/ledger/index.ts';
 import { batchOf } from '../ledger/sealing-contract.ts';
-import { type Account, addAccounts } from '../support/books.ts';
-import { type Answer, makeDataDir, removeDataDir, Server } from '../support/server.ts';
-import { sqliteIn } from '../support/unknown-keys.ts';
-import { until } from '../support/until.ts';
+import { sqliteIn } from '../support/clients/unknown-keys.ts';
+import { type Account, addAccounts } from '../support/ledgers/books.ts';
+import { until } from '../support/run/until.ts';
+import { type Answer, makeDataDir, removeDataDir, Server } from '../support/servers/server.ts';
 
 const dataDir = makeDataDir();
 /** Boxes of the account. */

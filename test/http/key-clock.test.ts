@@ -8,9 +8,9 @@ import type { FastifyInstance } from 'fastify';
 import { newRecipient } from '#sealing';
 import { hashApiKey, newApiKey } from '../../src/accounts/index.ts';
 import type { KeyService } from '../../src/service/index.ts';
-import { buildTestApp } from '../support/app.ts';
-import { startKeyService } from '../support/key-service.ts';
-import { makeDataDir, removeDataDir } from '../support/server.ts';
+import { buildTestApp } from '../support/servers/app.ts';
+import { startKeyService } from '../support/servers/key-service.ts';
+import { makeDataDir, removeDataDir } from '../support/servers/server.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;

@@ -6,8 +6,8 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { brokenOutput } from '../support/broken-output.ts';
-import { makeDataDir, removeDataDir, Server } from '../support/server.ts';
+import { brokenOutput } from '../support/faults/broken-output.ts';
+import { makeDataDir, removeDataDir, Server } from '../support/servers/server.ts';
 
 const WITH_EVIDENCE = {
   security_level: 256,

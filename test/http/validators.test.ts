@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { type FastifyInstance, fastify } from 'fastify';
 import { SOURCE_NAMES } from '../../src/entropy/index.ts';
 import { Validators } from '../../src/http/validators.ts';
-import { buildTestApp, standInService } from '../support/app.ts';
+import { buildTestApp, standInService } from '../support/servers/app.ts';
 
 const sound = { type: 'object', required: ['n'], properties: { n: { type: 'integer' } } };
 

@@ -4,11 +4,11 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { NOW } from '../ledger/contract.ts';
-import type { Databases } from '../support/databases.ts';
-import { ROOT } from '../support/imports.ts';
-import type { HeldKey } from '../support/log-writer.ts';
-import { noPostgres } from '../support/postgres.ts';
-import { sharedPostgres } from '../support/shared-postgres.ts';
+import type { Databases } from '../support/ledgers/databases.ts';
+import type { HeldKey } from '../support/ledgers/log-writer.ts';
+import { noPostgres } from '../support/ledgers/postgres.ts';
+import { sharedPostgres } from '../support/ledgers/shared-postgres.ts';
+import { ROOT } from '../support/texts/imports.ts';
 import { assertFound, LoggedStore } from './logged-store.ts';
 import { KEYS, STATE_CHANGES, TAMPERINGS } from './tamperings.ts';
 

@@ -14,7 +14,7 @@ import {
 import { newAudit, sealed } from '../../src/service/index.ts';
 import { startLog } from '../../src/setup/index.ts';
 import { NOW } from '../ledger/contract.ts';
-import { ORIGIN } from '../support/log-writer.ts';
+import { ORIGIN } from '../support/ledgers/log-writer.ts';
 import { assertFound, LoggedStore } from './logged-store.ts';
 import { UNKNOWN } from './tamperings.ts';
 

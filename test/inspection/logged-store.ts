@@ -17,9 +17,9 @@ import { newLogKeysText, parseLogKeys } from '../../src/log/index.ts';
 import { deriveLogMacKeys, LogMacKeys } from '../../src/proof/index.ts';
 import { startLog } from '../../src/setup/index.ts';
 import { NOW, QUOTAS } from '../ledger/contract.ts';
-import type { Databases } from '../support/databases.ts';
-import { secretOfTests } from '../support/key-service.ts';
-import { LogWriter, ORIGIN } from '../support/log-writer.ts';
+import type { Databases } from '../support/ledgers/databases.ts';
+import { LogWriter, ORIGIN } from '../support/ledgers/log-writer.ts';
+import { secretOfTests } from '../support/servers/key-service.ts';
 
 const MINUTE_MS = 60_000;
 

@@ -30,7 +30,7 @@ import {
   signCheckpoint,
 } from '../../src/log/index.ts';
 import { NOW } from '../ledger/contract.ts';
-import { ORIGIN } from '../support/log-writer.ts';
+import { ORIGIN } from '../support/ledgers/log-writer.ts';
 import { assertFound, LoggedStore, linesOf } from './logged-store.ts';
 import { KEYS, UNKNOWN } from './tamperings.ts';
 

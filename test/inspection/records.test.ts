@@ -4,7 +4,7 @@ import { after, before, describe, it } from 'node:test';
 import { DEMO_ACCOUNTS } from '../../src/accounts/index.ts';
 import { checkDatabase } from '../../src/inspection/index.ts';
 import type { LedgerStore } from '../../src/ledger/index.ts';
-import { LogLedger } from '../support/log-ledger.ts';
+import { LogLedger } from '../support/ledgers/log-ledger.ts';
 import { linesOf } from './logged-store.ts';
 import { UNKNOWN } from './tamperings.ts';
 

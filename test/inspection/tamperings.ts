@@ -3,7 +3,7 @@ import { formatKeyId } from '../../src/keys/index.ts';
 import { keyIdMs } from '../../src/ledger/key-time.ts';
 import { signCheckpoint } from '../../src/log/index.ts';
 import { makeKeyId, NOW } from '../ledger/contract.ts';
-import { type HeldKey, ORIGIN } from '../support/log-writer.ts';
+import { type HeldKey, ORIGIN } from '../support/ledgers/log-writer.ts';
 import type { CheckOptions, LoggedStore, Value } from './logged-store.ts';
 
 export const UNKNOWN = Buffer.alloc(32, 7);

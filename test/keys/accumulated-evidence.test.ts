@@ -12,7 +12,7 @@ import {
 import { generateKey } from '../../src/keys/generate.ts';
 import { Generator } from '../../src/keys/generator.ts';
 import type { EvidenceWarning } from '../../src/keys/latch.ts';
-import { keyring, order, parts, RecordingDrbg } from '../support/fakes.ts';
+import { keyring, order, parts, RecordingDrbg } from '../support/servers/fakes.ts';
 import { correlated, defectiveSample, moreOnes, type SmallDefect } from './small-defects.ts';
 import { Noise } from './weak-sources.ts';
 

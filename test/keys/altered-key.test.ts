@@ -17,7 +17,7 @@ import {
   RecordingDrbg,
   SCREEN_RESEEDS,
   withDigest,
-} from '../support/fakes.ts';
+} from '../support/servers/fakes.ts';
 
 const generate = (generator: Generator, changes: Partial<KeyOrder> = {}) =>
   generateKey(generator, keyring, order(changes), { streams: 0, streamsPassed: 0 }, true);

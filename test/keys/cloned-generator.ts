@@ -5,7 +5,7 @@
 import { parentPort } from 'node:worker_threads';
 import { CtrDrbg } from '../../src/drbg/index.ts';
 import { Generator } from '../../src/keys/generator.ts';
-import { parts } from '../support/fakes.ts';
+import { parts } from '../support/servers/fakes.ts';
 
 /** Sources that repeat: each copy gets the same draws. */
 export function frozenGenerator(): Generator {

@@ -13,7 +13,7 @@ import type { CommitOutcome, LedgerStore, MeteredRequest } from '../../src/ledge
 import type { ModulationType } from '../../src/modulation/index.ts';
 import { KeyWorker } from '../../src/service/threads/key-worker.ts';
 import type { KeyTask, KeyTaskResult } from '../../src/service/threads/messages.ts';
-import { keyring, order, parts } from '../support/fakes.ts';
+import { keyring, order, parts } from '../support/servers/fakes.ts';
 import { BrokenDrbg } from './broken-drbg.ts';
 import type { Defect } from './defects.ts';
 

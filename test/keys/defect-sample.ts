@@ -4,7 +4,7 @@ import { gatherEvidence } from '../../src/keys/evidence.ts';
 import { runEvidenceSuite } from '../../src/keys/evidence-suite.ts';
 import { Generator } from '../../src/keys/generator.ts';
 import { Modulator, PHASES_BYTES } from '../../src/modulation/index.ts';
-import { parts } from '../support/fakes.ts';
+import { parts } from '../support/servers/fakes.ts';
 import { BrokenDrbg } from './broken-drbg.ts';
 import type { Defect } from './defects.ts';
 import type { ModulationDefect } from './modulation-defects.ts';

@@ -19,7 +19,7 @@ import {
   SAMPLE_RESEEDS,
   SEGMENT_BYTES,
   sampleVerdict,
-} from '../support/fakes.ts';
+} from '../support/servers/fakes.ts';
 
 const TALLY = new URL('../../src/keys/failure-tally.ts', import.meta.url).href;
 

@@ -9,7 +9,7 @@ import { Latch } from '../../src/keys/latch.ts';
 import type { KeyOrder } from '../../src/keys/order.ts';
 import { screenLiveCarrier } from '../../src/keys/self-test.ts';
 import { MODULATION_TYPES, Modulator } from '../../src/modulation/index.ts';
-import { aesCtr } from '../support/aes-stream.ts';
+import { aesCtr } from '../support/lab/aes-stream.ts';
 import {
   fakeGenerator,
   fakeSource,
@@ -24,7 +24,7 @@ import {
   STAGED,
   sampleRequests,
   sampleVerdict,
-} from '../support/fakes.ts';
+} from '../support/servers/fakes.ts';
 
 const tally = () => ({ streams: 0, streamsPassed: 0 });
 

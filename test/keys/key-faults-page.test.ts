@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { it } from 'node:test';
-import { EXPERIMENTS } from '../support/key-fault-run.ts';
+import { EXPERIMENTS } from '../support/faults/key-fault-run.ts';
 
 const page = readFileSync(new URL('../../docs/evidence/key-faults.md', import.meta.url), 'utf8');
 

@@ -13,7 +13,7 @@ import {
   tallyDefect,
 } from '../../src/keys/latch.ts';
 import { screenLiveCarrier } from '../../src/keys/self-test.ts';
-import { parts, RecordingDrbg, STAGED } from '../support/fakes.ts';
+import { parts, RecordingDrbg, STAGED } from '../support/servers/fakes.ts';
 
 const LATCH = new URL('../../src/keys/latch.ts', import.meta.url).href;
 

@@ -17,7 +17,7 @@ import {
   parts,
   RecordingDrbg,
   sampleVerdict,
-} from '../support/fakes.ts';
+} from '../support/servers/fakes.ts';
 
 const SAMPLE_BYTES = 131_072;
 const requester = { accountId: 'a', apiKeyId: 'k', atMs: 0 };

@@ -37,7 +37,7 @@ const { Keyring, newMasterSecret } = await import('../../src/proof/index.ts');
 const { deriveSubkey } = await import('../../src/proof/_subkeys.ts');
 const { HmacKey } = await import('../../src/proof/index.ts');
 const { Modulator } = await import('../../src/modulation/index.ts');
-const { order } = await import('../support/fakes.ts');
+const { order } = await import('../support/servers/fakes.ts');
 globalThis.ArrayBuffer = NativeArrayBuffer;
 
 /** What HMAC XORs its key with, besides nothing: FIPS 198-1, ipad and opad. */

@@ -15,7 +15,7 @@ import { openSource } from '../../src/entropy/index.ts';
 import { allocatePool, PooledSource, PoolFiller } from '../../src/entropy/pool.ts';
 import { Generator } from '../../src/keys/generator.ts';
 import type { BitGenerator } from '../../src/keys/seeded-drbg.ts';
-import { parts } from '../support/fakes.ts';
+import { parts } from '../support/servers/fakes.ts';
 import { firstBytes, frozenGenerator } from './cloned-generator.ts';
 
 const PROGRAM = new URL('./cloned-generator.ts', import.meta.url);

@@ -20,10 +20,10 @@ import type { GenerateOutcome } from '../../src/keys/index.ts';
 import { type KeyRequest, releasedKey } from '../../src/keys/order.ts';
 import { FakeIbm } from '../entropy/fake-ibm.ts';
 import { FakeQrng } from '../entropy/fake-qrng.ts';
-import { buildTestApp, standInService } from '../support/app.ts';
-import { fakeSource, keyring, parts, RecordingDrbg } from '../support/fakes.ts';
-import { NoiseFifo } from '../support/noise-fifo.ts';
-import { DEMO_KEY, makeDataDir, removeDataDir } from '../support/server.ts';
+import { buildTestApp, standInService } from '../support/servers/app.ts';
+import { fakeSource, keyring, parts, RecordingDrbg } from '../support/servers/fakes.ts';
+import { NoiseFifo } from '../support/servers/noise-fifo.ts';
+import { DEMO_KEY, makeDataDir, removeDataDir } from '../support/servers/server.ts';
 
 /** A generator behind HTTP, without ledger and threads. */
 class Site {

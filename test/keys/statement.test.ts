@@ -17,7 +17,7 @@ import {
 import type { AuditRecord, RecordedRow, RowSeal } from '../../src/ledger/index.ts';
 import { sealsOf, toRowSeal } from '../../src/ledger/row-seals.ts';
 import { entryOf } from '../../src/log/index.ts';
-import { CODE_POINTS } from '../support/code-points.ts';
+import { CODE_POINTS } from '../support/texts/code-points.ts';
 
 interface Vector {
   tcId: number;

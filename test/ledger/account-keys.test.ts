@@ -10,7 +10,7 @@ import { findUnlisted } from '../../src/ledger/sqlite/account-keys.ts';
 import { SqliteConnection } from '../../src/ledger/sqlite/connection.ts';
 import { KEY_PAGE } from '../../src/ledger/sqlite/key-records.ts';
 import { SqliteStore } from '../../src/ledger/sqlite/store.ts';
-import { LAST_OLD, makeOldSqlite } from '../support/old-ledgers.ts';
+import { LAST_OLD, makeOldSqlite } from '../support/ledgers/old-ledgers.ts';
 import { keyRequest, makeKeyId, makeRow, NOW, QUOTAS } from './contract.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'phm-account-keys-'));

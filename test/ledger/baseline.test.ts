@@ -31,16 +31,16 @@ import {
 } from '../../src/ledger/migrations.ts';
 import { migratePostgres } from '../../src/ledger/postgres/store.ts';
 import { migrateDatabase } from '../../src/ledger/sqlite/schema.ts';
-import type { Databases } from '../support/databases.ts';
+import type { Databases } from '../support/ledgers/databases.ts';
 import {
   LAST_OLD,
   makeOldPostgres,
   makeOldSqlite,
   oldRows,
   type StoreKind,
-} from '../support/old-ledgers.ts';
-import { noPostgres } from '../support/postgres.ts';
-import { sharedPostgres } from '../support/shared-postgres.ts';
+} from '../support/ledgers/old-ledgers.ts';
+import { noPostgres } from '../support/ledgers/postgres.ts';
+import { sharedPostgres } from '../support/ledgers/shared-postgres.ts';
 import { readPostgres, readSqlite } from './catalogue.ts';
 import { keyRequest, NOW, QUOTAS } from './contract.ts';
 

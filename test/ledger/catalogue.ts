@@ -1,6 +1,6 @@
 /** What a database holds apart from the rows of its users, in words that two databases can be compared by. */
 import { DatabaseSync } from 'node:sqlite';
-import type { Databases } from '../support/databases.ts';
+import type { Databases } from '../support/ledgers/databases.ts';
 
 /** Lines by part, sorted: two catalogues are equal if the schemas are. */
 type Catalogue = Record<string, string[]>;

@@ -17,9 +17,9 @@ import {
 } from '../../src/ledger/index.ts';
 import { NEW_COLUMNS, rowOf } from '../../src/ledger/key-columns.ts';
 import { columnsOf, TABLE_NAMES } from '../../src/ledger/tables.ts';
-import type { Databases } from '../support/databases.ts';
-import { noPostgres } from '../support/postgres.ts';
-import { sharedPostgres } from '../support/shared-postgres.ts';
+import type { Databases } from '../support/ledgers/databases.ts';
+import { noPostgres } from '../support/ledgers/postgres.ts';
+import { sharedPostgres } from '../support/ledgers/shared-postgres.ts';
 import { keyRequest, makeRow, NOW, QUOTAS } from './contract.ts';
 
 /** Tables that no export has, with the reason. */

@@ -22,7 +22,7 @@ import {
   plainRow,
   RecordingDrbg,
   STAGED,
-} from '../support/fakes.ts';
+} from '../support/servers/fakes.ts';
 
 export const QUOTAS = { research: 1_000, tiny: 3, enterprise: null };
 export const MONTH = 2026 * 12 + 10;

@@ -29,7 +29,7 @@ import { checkAtStart, IntegrityWatch } from '../../src/ledger/integrity.ts';
 import { startCheck } from '../../src/ledger/sqlite/check.ts';
 import { openSqliteStore } from '../../src/ledger/sqlite/store.ts';
 import { findWalDamage } from '../../src/ledger/sqlite/wal.ts';
-import { lastReason, runPhm } from '../support/server.ts';
+import { lastReason, runPhm } from '../support/servers/server.ts';
 import { areRecorded, keyRequest, NOW, QUOTAS } from './contract.ts';
 import { fillStore } from './filled-store.ts';
 

@@ -16,16 +16,16 @@ import {
 import { migrateStore } from '../../src/ledger/open.ts';
 import { keyColumns } from '../../src/ledger/postgres/batch-columns.ts';
 import { toRowSeal } from '../../src/ledger/row-seals.ts';
-import type { Databases } from '../support/databases.ts';
+import type { Databases } from '../support/ledgers/databases.ts';
 import {
   LAST_OLD,
   makeOldPostgres,
   makeOldSqlite,
   oldRows,
   type StoreKind,
-} from '../support/old-ledgers.ts';
-import { noPostgres } from '../support/postgres.ts';
-import { sharedPostgres } from '../support/shared-postgres.ts';
+} from '../support/ledgers/old-ledgers.ts';
+import { noPostgres } from '../support/ledgers/postgres.ts';
+import { sharedPostgres } from '../support/ledgers/shared-postgres.ts';
 import { keyRequest, makeCommitment, makeRow, NOW } from './contract.ts';
 
 const NEVER = new AbortController().signal;

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { after, before } from 'node:test';
 import { openSqliteStore } from '../../src/ledger/index.ts';
 import { openPostgresStore } from '../../src/ledger/postgres/store.ts';
-import type { Databases } from '../support/databases.ts';
-import { noPostgres } from '../support/postgres.ts';
-import { sharedPostgres } from '../support/shared-postgres.ts';
+import type { Databases } from '../support/ledgers/databases.ts';
+import { noPostgres } from '../support/ledgers/postgres.ts';
+import { sharedPostgres } from '../support/ledgers/shared-postgres.ts';
 import { QUOTAS } from './contract.ts';
 import { logContract } from './log-contract.ts';
 

@@ -13,7 +13,7 @@ import {
   readMigrations,
 } from '../../src/ledger/migrations.ts';
 import { COMMIT_BATCH } from '../../src/ledger/postgres/writer.ts';
-import { ROOT } from '../support/imports.ts';
+import { ROOT } from '../support/texts/imports.ts';
 
 /** The oldest program that a baseline names. Later migrations name none before the baseline: those were never released. */
 const FIRST = 11;

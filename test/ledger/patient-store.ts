@@ -2,7 +2,7 @@
 import type { LedgerStore } from '../../src/ledger/index.ts';
 import type { Limits } from '../../src/ledger/postgres/site.ts';
 import { openPostgresStore } from '../../src/ledger/postgres/store.ts';
-import { PATIENCE_MS } from '../support/until.ts';
+import { PATIENCE_MS } from '../support/run/until.ts';
 import { QUOTAS } from './contract.ts';
 
 /** A machine that stops for some seconds, in a login or while another session has a lock, fails no test. */

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { SetupError } from '../../src/errors.ts';
 import { lasts } from '../../src/ledger/may-pass.ts';
 import { PostgresConnection } from '../../src/ledger/postgres/connection.ts';
-import { FakePostgres } from '../support/fake-postgres.ts';
+import { FakePostgres } from '../support/ledgers/fake-postgres.ts';
 
 describe('a pooler before the database', () => {
   /** Opens a connection to the server and closes it. */

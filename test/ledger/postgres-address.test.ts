@@ -7,7 +7,7 @@ import {
   describeAddress,
   parsePostgresAddress,
 } from '../../src/config/postgres-address.ts';
-import { FakePostgres } from '../support/fake-postgres.ts';
+import { FakePostgres } from '../support/ledgers/fake-postgres.ts';
 
 const SECRET = 'not-for-any-log';
 

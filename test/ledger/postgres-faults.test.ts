@@ -9,10 +9,10 @@ import { type LedgerRow, type LedgerStore, migrateStore } from '../../src/ledger
 import type { AuditedRevocation } from '../../src/ledger/key-records.ts';
 import { inspectPostgres } from '../../src/ledger/postgres/inspect.ts';
 import { migratePostgres, openPostgresStore } from '../../src/ledger/postgres/store.ts';
-import type { Databases } from '../support/databases.ts';
-import { makeOldPostgres } from '../support/old-ledgers.ts';
-import { noPostgres } from '../support/postgres.ts';
-import { sharedPostgres } from '../support/shared-postgres.ts';
+import type { Databases } from '../support/ledgers/databases.ts';
+import { makeOldPostgres } from '../support/ledgers/old-ledgers.ts';
+import { noPostgres } from '../support/ledgers/postgres.ts';
+import { sharedPostgres } from '../support/ledgers/shared-postgres.ts';
 import { keyRequest, makeRow, NOW, QUOTAS } from './contract.ts';
 import { fillRecords } from './filled-store.ts';
 import { auditRecord, logStart, turnOf } from './log-contract.ts';

@@ -7,9 +7,9 @@ import { type LedgerIdentity, type LedgerStore, openStore } from '../../src/ledg
 import { MovablePostgres } from '../../src/ledger/move/postgres.ts';
 import { inspectPostgres } from '../../src/ledger/postgres/inspect.ts';
 import { migratePostgres, openPostgresStore } from '../../src/ledger/postgres/store.ts';
-import type { Databases } from '../support/databases.ts';
-import { noPostgres, Postgres } from '../support/postgres.ts';
-import { sharedPostgres } from '../support/shared-postgres.ts';
+import type { Databases } from '../support/ledgers/databases.ts';
+import { noPostgres, Postgres } from '../support/ledgers/postgres.ts';
+import { sharedPostgres } from '../support/ledgers/shared-postgres.ts';
 import { keyRequest, makeRow, NOW, QUOTAS } from './contract.ts';
 import { openPatientStore } from './patient-store.ts';
 

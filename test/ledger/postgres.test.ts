@@ -25,9 +25,9 @@ import {
   LAST_OLD,
   makeOldPostgres,
   oldMigrations,
-} from '../support/old-ledgers.ts';
-import { noPostgres, PASSWORD, Postgres } from '../support/postgres.ts';
-import { WayToServer } from '../support/way.ts';
+} from '../support/ledgers/old-ledgers.ts';
+import { noPostgres, PASSWORD, Postgres } from '../support/ledgers/postgres.ts';
+import { WayToServer } from '../support/ledgers/way.ts';
 import { accountsContract } from './accounts-contract.ts';
 import { apiKeysContract } from './api-keys-contract.ts';
 import {

@@ -281,7 +281,7 @@ describe('the files of an open SQLite ledger', () => {
     const { folder, path, store, other } = await openServer(test);
     await store.close();
     await other.close();
-    const script = join(import.meta.dirname, '../support/commit-until-refused.ts');
+    const script = join(import.meta.dirname, '../support/ledgers/commit-until-refused.ts');
     const child = spawn(process.execPath, [script, path, folder], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });

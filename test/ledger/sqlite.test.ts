@@ -22,7 +22,7 @@ import { inspectSqlite } from '../../src/ledger/sqlite/inspect.ts';
 import { migrateDatabase } from '../../src/ledger/sqlite/schema.ts';
 import { SqliteStore } from '../../src/ledger/sqlite/store.ts';
 import { WriteGate } from '../../src/ledger/sqlite/write-gate.ts';
-import { LAST_OLD, makeOldSqlite, oldMigrations } from '../support/old-ledgers.ts';
+import { LAST_OLD, makeOldSqlite, oldMigrations } from '../support/ledgers/old-ledgers.ts';
 import { accountsContract } from './accounts-contract.ts';
 import { apiKeysContract } from './api-keys-contract.ts';
 import { clockContract } from './clock-contract.ts';

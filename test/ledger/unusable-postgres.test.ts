@@ -6,7 +6,7 @@ import { ForeignLedgerError } from '../../src/ledger/identity.ts';
 import { UnconfirmedError } from '../../src/ledger/postgres/confirmation.ts';
 import { PostgresConnection } from '../../src/ledger/postgres/connection.ts';
 import { DisturbedError } from '../../src/ledger/postgres/disturbed-error.ts';
-import { FakePostgres } from '../support/fake-postgres.ts';
+import { FakePostgres } from '../support/ledgers/fake-postgres.ts';
 
 const SECRET = 'not-for-any-log';
 

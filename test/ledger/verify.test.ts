@@ -7,7 +7,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { after, describe, it } from 'node:test';
 import { verifyLedger } from '../../src/ledger/admin.ts';
 import { openSqliteStore } from '../../src/ledger/index.ts';
-import { runCommand } from '../support/run-command.ts';
+import { runCommand } from '../support/servers/run-command.ts';
 import { DAY_MS } from './clock-contract.ts';
 import { keyRequest, makeKeyId, makeRow, NOW, QUOTAS } from './contract.ts';
 import { fillStore } from './filled-store.ts';

@@ -44,7 +44,7 @@ import {
   verifySignature,
   writeState,
 } from '../../src/log/index.ts';
-import { sha256 } from '../support/merkle.ts';
+import { sha256 } from '../support/ledgers/merkle.ts';
 import { C2SP } from '../tlog/vectors.ts';
 
 const ORIGIN = 'keys.example.com/log';

@@ -16,7 +16,12 @@ import {
   verifyConsistency,
   verifyInclusion,
 } from '../../src/log/index.ts';
-import { auditPath, consistencyPath, syntheticEntries, treeHash } from '../support/merkle.ts';
+import {
+  auditPath,
+  consistencyPath,
+  syntheticEntries,
+  treeHash,
+} from '../support/ledgers/merkle.ts';
 import { MERKLE } from '../tlog/vectors.ts';
 import { MemoryLog } from './memory-log.ts';
 

@@ -14,7 +14,7 @@ import {
   parseMasterSecret,
   proofSelfTest,
 } from '../../src/proof/index.ts';
-import { CODE_POINTS } from '../support/code-points.ts';
+import { CODE_POINTS } from '../support/texts/code-points.ts';
 
 interface VectorFile {
   numberOfTests: number;

@@ -3,7 +3,13 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { inspect } from 'node:util';
 import { PhmClient, PhmError, PhmResponseError } from '../../sdk/src/index.ts';
-import { answers, breaks, fails, page, ScriptedServer } from '../support/scripted-server.ts';
+import {
+  answers,
+  breaks,
+  fails,
+  page,
+  ScriptedServer,
+} from '../support/clients/scripted-server.ts';
 import { ANY_ANSWER, API_KEY, GENERATED, KEY, rejection, withClient } from './support.ts';
 
 const ONCE = { maxRetries: 0 };

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { newRecipient, PhmClient, PhmResponseError, sealTo } from '../../sdk/src/index.ts';
 import { SEALED_KEY } from '../../src/http/openapi/sealed-example.ts';
-import { answers } from '../support/scripted-server.ts';
+import { answers } from '../support/clients/scripted-server.ts';
 import { GENERATED, KEY, rejection, withClient } from './support.ts';
 
 const LEVEL = { security_level: 256 } as const;

@@ -4,7 +4,12 @@ import { describe, it } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { LARGEST_BODY } from '../../sdk/src/body.ts';
 import { PhmClient, PhmResponseError } from '../../sdk/src/index.ts';
-import { answers, requestIdOf, ScriptedServer, type Step } from '../support/scripted-server.ts';
+import {
+  answers,
+  requestIdOf,
+  ScriptedServer,
+  type Step,
+} from '../support/clients/scripted-server.ts';
 import { ANY_ANSWER, API_KEY, rejection, withClient } from './support.ts';
 
 const MIB = 2 ** 20;

@@ -9,7 +9,7 @@ import {
   type RequestEvent,
   type RetryEvent,
 } from '../../sdk/src/index.ts';
-import { answers, fails } from '../support/scripted-server.ts';
+import { answers, fails } from '../support/clients/scripted-server.ts';
 import { ANY_ANSWER, API_KEY, GENERATED, KEY, rejection, withClient } from './support.ts';
 
 describe('a hook', () => {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { inspect } from 'node:util';
 import { PhmConnectionError } from '../../sdk/src/index.ts';
-import type { Step } from '../support/scripted-server.ts';
+import type { Step } from '../support/clients/scripted-server.ts';
 import { GENERATED, KEY, rejection, withClient } from './support.ts';
 
 const ANSWER = JSON.stringify({ success: true, ...GENERATED });

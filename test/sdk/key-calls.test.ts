@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { newUuid } from '../../sdk/src/idempotency.ts';
 import { SEALED_KEY } from '../../src/http/openapi/sealed-example.ts';
-import { answers } from '../support/scripted-server.ts';
+import { answers } from '../support/clients/scripted-server.ts';
 import { makes, RECEIPTED, rejection, VERDICT, withClient } from './support.ts';
 
 const LEVEL = { security_level: 256 } as const;

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { KeyInfo, KeyListQuery, PhmClient } from '../../sdk/src/index.ts';
 import { Pages } from '../../sdk/src/pages.ts';
-import { answers, type Step } from '../support/scripted-server.ts';
+import { answers, type Step } from '../support/clients/scripted-server.ts';
 import { GENERATED, rejection, withClient } from './support.ts';
 
 const TIME = GENERATED.timestamp;

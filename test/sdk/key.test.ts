@@ -11,7 +11,7 @@ import {
   parseRecipientKey,
   toCryptoKey,
 } from '../../sdk/src/index.ts';
-import { answers } from '../support/scripted-server.ts';
+import { answers } from '../support/clients/scripted-server.ts';
 import { sealedAnswer } from './sealed-keys.ts';
 import { another, GENERATED, RECEIPTED, rejection, withClient } from './support.ts';
 

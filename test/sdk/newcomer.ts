@@ -13,9 +13,9 @@ import {
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { codeBlocks, readPage } from '../support/markdown.ts';
-import { packWorkspace } from '../support/packed.ts';
-import { DEMO_KEY } from '../support/server.ts';
+import { packWorkspace } from '../support/programs/packed.ts';
+import { DEMO_KEY } from '../support/servers/server.ts';
+import { codeBlocks, readPage } from '../support/texts/markdown.ts';
 
 export const ROOT: string = resolve(import.meta.dirname, '../..');
 

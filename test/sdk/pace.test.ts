@@ -9,7 +9,7 @@ import { Pace } from '../../sdk/src/pace.ts';
 import { Turns } from '../../sdk/src/turns.ts';
 import { RateLimiter } from '../../src/accounts/index.ts';
 import { type Plan, PUBLISHED_PLANS } from '../../src/config/index.ts';
-import { fails, ScriptedServer, type Step } from '../support/scripted-server.ts';
+import { fails, ScriptedServer, type Step } from '../support/clients/scripted-server.ts';
 import { type Answered, type ServiceOptions, SimulatedService } from './simulated-service.ts';
 import { ANY_ANSWER, API_KEY, makes, rejection } from './support.ts';
 

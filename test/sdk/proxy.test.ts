@@ -6,7 +6,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import { PhmClient } from '../../sdk/src/index.ts';
-import { answers, ScriptedServer } from '../support/scripted-server.ts';
+import { answers, ScriptedServer } from '../support/clients/scripted-server.ts';
 import { ANY_ANSWER, API_KEY, rejection } from './support.ts';
 
 const PROGRAM = `

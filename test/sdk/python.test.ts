@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { promisify } from 'node:util';
-import { installedPython } from '../support/python.ts';
+import { installedPython } from '../support/programs/python.ts';
 import { checkPythonFiles, checkPythonRecipients, writePythonCases } from './python-cases.ts';
 
 const PROJECT = resolve(import.meta.dirname, '../../sdk/python');

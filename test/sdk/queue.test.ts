@@ -10,8 +10,8 @@ import { PhmClient } from '../../sdk/src/index.ts';
 import type { Limit } from '../../sdk/src/limits.ts';
 import { Pace } from '../../sdk/src/pace.ts';
 import { type Clock, Turns } from '../../sdk/src/turns.ts';
-import { ScriptedServer, staysSilent } from '../support/scripted-server.ts';
-import { PATIENCE_MS } from '../support/until.ts';
+import { ScriptedServer, staysSilent } from '../support/clients/scripted-server.ts';
+import { PATIENCE_MS } from '../support/run/until.ts';
 import { ANY_ANSWER, API_KEY, rejection, withClient } from './support.ts';
 
 const MINUTE = 60_000;

@@ -13,7 +13,7 @@ import { toNistReport } from '../../src/http/wire/nist-report.ts';
 import { gatherEvidence, type StreamEvidence } from '../../src/keys/evidence.ts';
 import { packPValues } from '../../src/keys/p-values.ts';
 import { evidenceDigest } from '../../src/keys/statement.ts';
-import { CODE_POINTS } from '../support/code-points.ts';
+import { CODE_POINTS } from '../support/texts/code-points.ts';
 import { CASES, type Case } from './receipt-cases.ts';
 import { issue, LOG, LOG_ED25519, NOW, POLICY, policyOf, Signer } from './receipts.ts';
 import { rejection } from './support.ts';

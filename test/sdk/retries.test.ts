@@ -10,7 +10,7 @@ import {
   ScriptedServer,
   type Step,
   staysSilent,
-} from '../support/scripted-server.ts';
+} from '../support/clients/scripted-server.ts';
 import { ANY_ANSWER, API_KEY, GENERATED, rejection, withClient } from './support.ts';
 
 const NO_WAIT = { 'retry-after': '0' };

@@ -2,7 +2,7 @@
 import { PhmClient, type PhmClientOptions } from '../../sdk/src/index.ts';
 import { RECEIPT, RECEIPTED_KEY } from '../../src/http/openapi/receipt-example.ts';
 import type { SEALED_KEY } from '../../src/http/openapi/sealed-example.ts';
-import { answers, ScriptedServer, type Step } from '../support/scripted-server.ts';
+import { answers, ScriptedServer, type Step } from '../support/clients/scripted-server.ts';
 
 export const API_KEY = 'phmsk_live_ThisApiKeyMustNeverBeShown_abcdef';
 

@@ -9,7 +9,7 @@ import { describe, it } from 'node:test';
 import { inspect } from 'node:util';
 import { MessageChannel, Worker } from 'node:worker_threads';
 import { type GeneratedKey, PhmClient } from '../../sdk/src/index.ts';
-import { answers, ScriptedServer } from '../support/scripted-server.ts';
+import { answers, ScriptedServer } from '../support/clients/scripted-server.ts';
 import { API_KEY, another, GENERATED } from './support.ts';
 
 const CALLS = 8;

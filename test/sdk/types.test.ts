@@ -7,7 +7,7 @@ import {
   PhmApiError,
   type PhmClient,
 } from '../../sdk/src/index.ts';
-import { answers, fails } from '../support/scripted-server.ts';
+import { answers, fails } from '../support/clients/scripted-server.ts';
 import {
   ANY_ANSWER,
   GENERATED,

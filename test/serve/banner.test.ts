@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
 import { type Announcement, bannerText, listeningFields } from '../../src/serve/banner.ts';
-import { DEMO_KEY } from '../support/server.ts';
+import { DEMO_KEY } from '../support/servers/server.ts';
 
 const ALL: Announcement = {
   address: 'http://127.0.0.1:8080',

@@ -8,8 +8,13 @@ import { readConfig } from '../../src/config/index.ts';
 import { SOURCE_NAMES } from '../../src/entropy/index.ts';
 import { prepareLedger } from '../../src/serve/ledger-start.ts';
 import type { Lifecycle, ServerParts } from '../../src/serve/parts.ts';
-import { runCommand } from '../support/run-command.ts';
-import { DEMO_KEY, DEMO_PROFESSIONAL_KEY, makeDataDir, removeDataDir } from '../support/server.ts';
+import { runCommand } from '../support/servers/run-command.ts';
+import {
+  DEMO_KEY,
+  DEMO_PROFESSIONAL_KEY,
+  makeDataDir,
+  removeDataDir,
+} from '../support/servers/server.ts';
 
 describe('the demo key that a server announces', () => {
   const dataDir = makeDataDir();

@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import { pino } from 'pino';
 import { watchReadiness } from '../../src/serve/readiness-log.ts';
 import type { KeyService } from '../../src/service/index.ts';
-import { READY } from '../support/app.ts';
+import { READY } from '../support/servers/app.ts';
 
 type Readiness = ReturnType<KeyService['checkReadiness']>;
 

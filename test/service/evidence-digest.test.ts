@@ -8,7 +8,7 @@ import { generateKey } from '../../src/keys/generate.ts';
 import type { KeyOrder } from '../../src/keys/order.ts';
 import { packPValues } from '../../src/keys/p-values.ts';
 import { evidenceDigest } from '../../src/keys/statement.ts';
-import { fakeGenerator, keyring, order, RecordingDrbg } from '../support/fakes.ts';
+import { fakeGenerator, keyring, order, RecordingDrbg } from '../support/servers/fakes.ts';
 
 interface Report {
   evidence_definition: number;

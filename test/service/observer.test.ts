@@ -11,7 +11,7 @@ import { KeyQueue } from '../../src/service/requests/queue.ts';
 import { SuitePool } from '../../src/service/suite/pool.ts';
 import type { KeyTask, PackedBatch } from '../../src/service/threads/messages.ts';
 import { packReply } from '../../src/service/threads/packed-batches.ts';
-import { order, verdict } from '../support/fakes.ts';
+import { order, verdict } from '../support/servers/fakes.ts';
 
 const TASK: KeyTask = { kind: 'authenticate', keyHashes: [], nowMs: 0 };
 const WORK = {

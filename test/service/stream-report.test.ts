@@ -21,9 +21,9 @@ import {
   SCREEN_REQUESTS,
   SCREEN_RESEEDS,
   sampleRequests,
-} from '../support/fakes.ts';
-import { startKeyService } from '../support/key-service.ts';
-import { makeDataDir, removeDataDir } from '../support/server.ts';
+} from '../support/servers/fakes.ts';
+import { startKeyService } from '../support/servers/key-service.ts';
+import { makeDataDir, removeDataDir } from '../support/servers/server.ts';
 
 function generate(drbg: RecordingDrbg, changes: Partial<KeyOrder>): GeneratedKey {
   const counts = { streams: 0, streamsPassed: 0 };

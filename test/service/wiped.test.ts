@@ -14,10 +14,10 @@ import { KeyQueue } from '../../src/service/requests/queue.ts';
 import { SuiteWork } from '../../src/service/suite/work.ts';
 import type { KeyTask, PackedBatch } from '../../src/service/threads/messages.ts';
 import { unpackKeys } from '../../src/service/threads/packed-keys.ts';
-import { buildTestApp, standInService } from '../support/app.ts';
-import { keyRequest, PRESENT, plainKey, STAGED, withDigest } from '../support/fakes.ts';
-import { startKeyService } from '../support/key-service.ts';
-import { makeDataDir, removeDataDir } from '../support/server.ts';
+import { buildTestApp, standInService } from '../support/servers/app.ts';
+import { keyRequest, PRESENT, plainKey, STAGED, withDigest } from '../support/servers/fakes.ts';
+import { startKeyService } from '../support/servers/key-service.ts';
+import { makeDataDir, removeDataDir } from '../support/servers/server.ts';
 
 const HASH = Buffer.alloc(32, 5);
 

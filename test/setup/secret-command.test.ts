@@ -10,7 +10,7 @@ import { type MasterSecretOrigin, readConfig } from '../../src/config/index.ts';
 import { SetupError } from '../../src/errors.ts';
 import { forgetMasterSecret, readMasterSecret, rotateMasterSecret } from '../../src/setup/index.ts';
 import { runSecretCommand, type SecretCommand } from '../../src/setup/secret-command.ts';
-import { isAlive } from '../support/alive.ts';
+import { isAlive } from '../support/run/alive.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'phm-command-'));
 after(() => rmSync(folder, { recursive: true, force: true }));

@@ -8,7 +8,7 @@ import {
   type TestOutcome,
   unpackBits,
 } from '#sp800-22';
-import { aesCtr } from '../support/aes-stream.ts';
+import { aesCtr } from '../support/lab/aes-stream.ts';
 
 const P_VALUE_BOUND = 1e-9;
 

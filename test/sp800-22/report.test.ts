@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { ALPHA, runSuite, TEST_NAMES, type TestName, toAssessReport, unpackBits } from '#sp800-22';
-import { aesCtr } from '../support/aes-stream.ts';
+import { aesCtr } from '../support/lab/aes-stream.ts';
 
 /** An AES-256-CTR stream: sound, all 15 tests apply, and the same in every run. */
 const bits = unpackBits(aesCtr(Buffer.alloc(32, 2), 2 ** 17));

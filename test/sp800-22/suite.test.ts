@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import * as sts from '#sp800-22';
-import { aesCtr } from '../support/aes-stream.ts';
+import { aesCtr } from '../support/lab/aes-stream.ts';
 import { assertFails, assertPValuesInRange, STRUCTURED_BITS } from './structured.ts';
 
 /** Returns the AES-256-CTR stream of one key: sound bits, the same in every run. */

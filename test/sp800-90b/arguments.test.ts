@@ -10,7 +10,7 @@ import {
   optional,
   options,
   testWrongArguments,
-} from '../support/wrong-arguments.ts';
+} from '../support/lab/wrong-arguments.ts';
 
 const { NoiseTests, Permuter, RESTARTS, STATISTIC_NAMES } = entropy;
 

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { assessConditioning, type ConditioningInput } from '#sp800-90b';
-import { runCommand } from '../support/run-command.ts';
+import { runCommand } from '../support/servers/run-command.ts';
 
 interface Reference {
   readonly nIn: number;

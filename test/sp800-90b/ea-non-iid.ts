@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { aesCtr } from '../support/aes-stream.ts';
+import { aesCtr } from '../support/lab/aes-stream.ts';
 
 type Figures = Readonly<Record<string, number>>;
 

@@ -7,7 +7,7 @@ import {
   type NoiseVerdict,
   START_UP_SAMPLES,
 } from '../../packages/sp800-90b/src/health/noise-tests.ts';
-import { aesCtr } from '../support/aes-stream.ts';
+import { aesCtr } from '../support/lab/aes-stream.ts';
 
 const HALF: NoiseTestsOptions = { bitsPerSample: 8, minEntropyPerSample: 0.5 };
 const EIGHTH: NoiseTestsOptions = { bitsPerSample: 8, minEntropyPerSample: 1 / 8 };

@@ -10,9 +10,13 @@ import { ERRORS } from '../../src/errors.ts';
 import { Connections } from '../../src/http/connections.ts';
 import { absentLog, StartingService } from '../../src/service/index.ts';
 import { MetricsServer, openMetrics, type ServiceMetrics } from '../../src/telemetry/index.ts';
-import { buildTestApp, standInService } from '../support/app.ts';
-import { makeDashboardFolder, removeDashboardFolder } from '../support/dashboard-folder.ts';
-import { order } from '../support/fakes.ts';
+import {
+  makeDashboardFolder,
+  removeDashboardFolder,
+} from '../support/browsers/dashboard-folder.ts';
+import { SimulatedTime } from '../support/run/simulated-time.ts';
+import { buildTestApp, standInService } from '../support/servers/app.ts';
+import { order } from '../support/servers/fakes.ts';
 import {
   DEMO_KEY,
   DEMO_PROFESSIONAL_KEY,
@@ -20,8 +24,7 @@ import {
   removeDataDir,
   runPhm,
   Server,
-} from '../support/server.ts';
-import { SimulatedTime } from '../support/simulated-time.ts';
+} from '../support/servers/server.ts';
 
 const ORDER = order({ securityLevel: 384, withEvidence: true });
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { Reading } from '../../src/telemetry/reading.ts';
-import { SimulatedTime } from '../support/simulated-time.ts';
+import { SimulatedTime } from '../support/run/simulated-time.ts';
 
 const WAIT_MS = 250;
 

@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { canonicalJson, decodeBase64, encodeBase64, FormatError, type JsonValue } from '#tlog';
 import { decodeByAtob, encodeByBtoa } from '../../packages/tlog/src/base64.ts';
-import { CODE_POINTS } from '../support/code-points.ts';
+import { CODE_POINTS } from '../support/texts/code-points.ts';
 import { RFC_8785 } from './vectors.ts';
 
 const text = fc.string({ unit: CODE_POINTS, maxLength: 8 });

@@ -27,7 +27,7 @@ import {
   sha256,
   syntheticEntries,
   treeHash,
-} from '../support/merkle.ts';
+} from '../support/ledgers/merkle.ts';
 import { C2SP, MERKLE } from './vectors.ts';
 
 const join = (left: Uint8Array, right: Uint8Array): Uint8Array => sha256(nodeMessage(left, right));

@@ -7,7 +7,7 @@ import {
   optional,
   options,
   testWrongArguments,
-} from '../../../test/support/wrong-arguments.ts';
+} from '../../../test/support/lab/wrong-arguments.ts';
 import { runPackedSuite, TEST_NAMES } from '../../sp800-22/src/index-node.ts';
 import {
   assessConditioned,

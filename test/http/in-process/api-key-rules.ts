@@ -4,7 +4,7 @@ import { describe, it, type TestContext } from 'node:test';
 import { newApiKey } from '../../../src/accounts/index.ts';
 import { utcMonth } from '../../../src/clock.ts';
 import type { ApiKeyRules } from '../../../src/ledger/index.ts';
-import { buildTestApp, standInService, stopMonotonic } from '../../support/app.ts';
+import { buildTestApp, standInService, stopMonotonic } from '../../support/servers/app.ts';
 
 const NOW = Date.UTC(2026, 0, 31, 12);
 

@@ -6,12 +6,12 @@ import type { AddressInfo } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import type { FastifyInstance } from 'fastify';
 import { newApiKey } from '../../../src/accounts/index.ts';
-import { buildTestApp, READY, standInService } from '../../support/app.ts';
 import {
   INDEX_HTML,
   makeDashboardFolder,
   removeDashboardFolder,
-} from '../../support/dashboard-folder.ts';
+} from '../../support/browsers/dashboard-folder.ts';
+import { buildTestApp, READY, standInService } from '../../support/servers/app.ts';
 
 const folder = makeDashboardFolder();
 const SUMS = {

@@ -8,7 +8,7 @@ import type { FastifyInstance } from 'fastify';
 import { newApiKey } from '../../../src/accounts/index.ts';
 import { BoundedRequest, readBody } from '../../../src/http/wire/read-body.ts';
 import type { KeyService } from '../../../src/service/index.ts';
-import { buildTestApp, standInService } from '../../support/app.ts';
+import { buildTestApp, standInService } from '../../support/servers/app.ts';
 
 const USAGE = { month: 0, used: 1, quota: null };
 const BODY = JSON.stringify({ key: 'ä'.repeat(20), hash_proof: 'b' });

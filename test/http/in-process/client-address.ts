@@ -6,8 +6,8 @@ import { describe, it } from 'node:test';
 import { pino } from 'pino';
 import { readConfig } from '../../../src/config/index.ts';
 import { clientAddress } from '../../../src/http/client-address.ts';
-import { buildTestApp, standInService } from '../../support/app.ts';
-import { DEMO_KEY } from '../../support/server.ts';
+import { buildTestApp, standInService } from '../../support/servers/app.ts';
+import { DEMO_KEY } from '../../support/servers/server.ts';
 
 const PRINCIPAL = {
   apiKeyId: 'key',

@@ -5,7 +5,7 @@ import { it } from 'node:test';
 import { newApiKey } from '../../../src/accounts/index.ts';
 import { AppError } from '../../../src/errors.ts';
 import type { KeyService } from '../../../src/service/index.ts';
-import { buildTestApp, standInService } from '../../support/app.ts';
+import { buildTestApp, standInService } from '../../support/servers/app.ts';
 
 it('a waiting request reports whether its client has disconnected', async () => {
   const arrived = Promise.withResolvers<() => boolean>();

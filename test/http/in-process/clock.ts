@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { newApiKey } from '../../../src/accounts/index.ts';
-import { buildTestApp, standInService } from '../../support/app.ts';
+import { buildTestApp, standInService } from '../../support/servers/app.ts';
 
 const SUMS = {
   keys: 0,

@@ -12,9 +12,9 @@ import { loadTls } from '../../../src/config/tls.ts';
 import { connectionsWithin, openFilesLimit } from '../../../src/files/open-files.ts';
 import { Connections, type ConnectionsOptions } from '../../../src/http/connections.ts';
 import type { Timeouts } from '../../../src/http/listener.ts';
-import { buildTestApp, READY, standInService } from '../../support/app.ts';
-import { makeCertificate } from '../../support/certificate.ts';
-import { makeDataDir, removeDataDir } from '../../support/server.ts';
+import { buildTestApp, READY, standInService } from '../../support/servers/app.ts';
+import { makeCertificate } from '../../support/servers/certificate.ts';
+import { makeDataDir, removeDataDir } from '../../support/servers/server.ts';
 
 const MAX = 3;
 const RESERVE = 4;

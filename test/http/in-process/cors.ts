@@ -5,7 +5,7 @@ import { type AddressInfo, connect } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import type { FastifyInstance } from 'fastify';
 import { newApiKey } from '../../../src/accounts/index.ts';
-import { buildTestApp, READY, standInService } from '../../support/app.ts';
+import { buildTestApp, READY, standInService } from '../../support/servers/app.ts';
 
 const PAGE = 'https://app.example';
 const OTHER_PAGE = 'http://localhost:5173';

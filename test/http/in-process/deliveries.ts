@@ -6,7 +6,7 @@ import type { FastifyInstance } from 'fastify';
 import { newApiKey } from '../../../src/accounts/index.ts';
 import { readDelivery } from '../../../src/http/wire/deliver.ts';
 import type { OrderBody } from '../../../src/http/wire/sealed-schemas.ts';
-import { buildTestApp, standInService } from '../../support/app.ts';
+import { buildTestApp, standInService } from '../../support/servers/app.ts';
 
 function assertOwn(bytes: Uint8Array | null | undefined, length: number): void {
   assert.equal(bytes?.length, length);

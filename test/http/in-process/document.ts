@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { FastifyInstance } from 'fastify';
 import { SOURCE_NAMES } from '../../../src/entropy/index.ts';
-import { buildTestApp, standInService } from '../../support/app.ts';
-import { type OpenApiDocument, operationsOf } from '../../support/document.ts';
+import { buildTestApp, standInService } from '../../support/servers/app.ts';
+import { type OpenApiDocument, operationsOf } from '../../support/texts/document.ts';
 
 const NAMES = [
   'Checkpoint',

@@ -20,9 +20,9 @@ import type {
 } from '../../../src/keys/index.ts';
 import type { Principal } from '../../../src/ledger/index.ts';
 import { absentLog, type KeyService, type LogApi } from '../../../src/service/index.ts';
-import { buildTestApp, standInService, stopMonotonic } from '../../support/app.ts';
-import { type AssertAnswer, answersOf } from '../../support/document.ts';
-import { withDigest } from '../../support/fakes.ts';
+import { buildTestApp, standInService, stopMonotonic } from '../../support/servers/app.ts';
+import { withDigest } from '../../support/servers/fakes.ts';
+import { type AssertAnswer, answersOf } from '../../support/texts/document.ts';
 
 const CREATED_MS = Date.UTC(2026, 0, 31, 12);
 const USAGE = { month: 0, used: 1, quota: null };

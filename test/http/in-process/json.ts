@@ -7,8 +7,8 @@ import { newApiKey } from '../../../src/accounts/index.ts';
 import { AppError } from '../../../src/errors.ts';
 import { parseJson } from '../../../src/http/wire/json-body.ts';
 import { findJsonFault } from '../../../src/http/wire/json-fault.ts';
-import { buildTestApp, standInService } from '../../support/app.ts';
-import { CODE_POINTS } from '../../support/code-points.ts';
+import { buildTestApp, standInService } from '../../support/servers/app.ts';
+import { CODE_POINTS } from '../../support/texts/code-points.ts';
 
 /** Texts that are JSON, from RFC 8259's grammar. */
 const GOOD = [

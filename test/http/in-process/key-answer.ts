@@ -19,8 +19,8 @@ import type {
   ReleasedKey,
   SealedResponseKey,
 } from '../../../src/keys/index.ts';
-import { CODE_POINTS } from '../../support/code-points.ts';
-import { order } from '../../support/fakes.ts';
+import { order } from '../../support/servers/fakes.ts';
+import { CODE_POINTS } from '../../support/texts/code-points.ts';
 
 const { sealed_key } = SEALED_KEY;
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { newApiKey, quotaPeriod } from '../../../src/accounts/index.ts';
 import { utcMonth } from '../../../src/clock.ts';
-import { buildTestApp, standInService, stopMonotonic } from '../../support/app.ts';
+import { buildTestApp, standInService, stopMonotonic } from '../../support/servers/app.ts';
 
 const NOW = Date.UTC(2026, 0, 31, 12);
 

@@ -4,7 +4,7 @@ import { after, before, describe, it } from 'node:test';
 import type { FastifyInstance, InjectOptions } from 'fastify';
 import { AppError } from '../../../src/errors.ts';
 import { absentLog, type LogApi, type LogBytesAnswer } from '../../../src/service/index.ts';
-import { buildTestApp, standInService } from '../../support/app.ts';
+import { buildTestApp, standInService } from '../../support/servers/app.ts';
 
 const PAGE = 'https://app.example';
 const CHECKPOINT = 'phm.invalid/1\n300\nAAAA\n\n— phm.invalid/1 AAAA\n';

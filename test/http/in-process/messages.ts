@@ -6,7 +6,7 @@ import { DEMO_ACCOUNTS, newApiKey } from '../../../src/accounts/index.ts';
 import { AppError } from '../../../src/errors.ts';
 import { quotaExceeded } from '../../../src/http/wire/problem.ts';
 import type { KeyService } from '../../../src/service/index.ts';
-import { buildTestApp, standInService } from '../../support/app.ts';
+import { buildTestApp, standInService } from '../../support/servers/app.ts';
 
 const apiKey = newApiKey('live');
 const DEMO_KEY = DEMO_ACCOUNTS[0].apiKey;

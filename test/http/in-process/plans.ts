@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import { newApiKey } from '../../../src/accounts/index.ts';
 import { utcMonth } from '../../../src/clock.ts';
 import { PUBLISHED_PLANS } from '../../../src/config/index.ts';
-import { buildTestApp, standInService } from '../../support/app.ts';
+import { buildTestApp, standInService } from '../../support/servers/app.ts';
 
 const NOW = Date.UTC(2026, 0, 31, 12);
 

@@ -10,7 +10,7 @@ import {
 } from '../../../src/http/wire/field-names.ts';
 import { nearestName } from '../../../src/http/wire/nearest-name.ts';
 import { preferenceHeaders, requestedHandling } from '../../../src/http/wire/prefer.ts';
-import { CODE_POINTS } from '../../support/code-points.ts';
+import { CODE_POINTS } from '../../support/texts/code-points.ts';
 
 describe('requestedHandling', () => {
   it('reads the handling preference in every form of RFC 7240 §2', () => {

@@ -6,7 +6,7 @@ import { after, before, describe, it } from 'node:test';
 import type { FastifyInstance } from 'fastify';
 import { newApiKey } from '../../../src/accounts/index.ts';
 import type { Timeouts } from '../../../src/http/listener.ts';
-import { buildTestApp, standInService } from '../../support/app.ts';
+import { buildTestApp, standInService } from '../../support/servers/app.ts';
 
 const apps: FastifyInstance[] = [];
 let patient: number;

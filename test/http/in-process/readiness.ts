@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type Readiness, StartingService } from '../../../src/service/index.ts';
-import { buildTestApp, standInService } from '../../support/app.ts';
-import { STAGED } from '../../support/fakes.ts';
-import { DEMO_KEY } from '../../support/server.ts';
+import { buildTestApp, standInService } from '../../support/servers/app.ts';
+import { STAGED } from '../../support/servers/fakes.ts';
+import { DEMO_KEY } from '../../support/servers/server.ts';
 
 const SOURCE = {
   name: 'os',

@@ -19,9 +19,9 @@ import {
   type LogApi,
   type ReceiptAnswer,
 } from '../../../src/service/index.ts';
-import { buildTestApp, standInService, stopMonotonic } from '../../support/app.ts';
-import { type AssertAnswer, answersOf } from '../../support/document.ts';
-import { withDigest } from '../../support/fakes.ts';
+import { buildTestApp, standInService, stopMonotonic } from '../../support/servers/app.ts';
+import { withDigest } from '../../support/servers/fakes.ts';
+import { type AssertAnswer, answersOf } from '../../support/texts/document.ts';
 
 const CREATED_MS = Date.UTC(2026, 0, 31, 12, 0, 0, 7);
 const KEY = 'a5'.repeat(32);

@@ -10,7 +10,7 @@ import { AppError } from '../../../src/errors.ts';
 import { addressBlock } from '../../../src/http/client-address.ts';
 import type { KeyService } from '../../../src/service/index.ts';
 import { openMetrics } from '../../../src/telemetry/index.ts';
-import { buildTestApp, standInService } from '../../support/app.ts';
+import { buildTestApp, standInService } from '../../support/servers/app.ts';
 
 const VALID = newApiKey('live');
 const LOOPBACK = { address: '127.0.0.0', prefix: 8, family: 'ipv4' } as const;

@@ -9,7 +9,7 @@ import { AppError } from '../../../src/errors.ts';
 import type { KeyService } from '../../../src/service/index.ts';
 import type { Tracing } from '../../../src/telemetry/index.ts';
 import type { RequestEnd } from '../../../src/telemetry/request-trace.ts';
-import { buildTestApp, READY, standInService } from '../../support/app.ts';
+import { buildTestApp, READY, standInService } from '../../support/servers/app.ts';
 
 type Line = Record<string, unknown>;
 

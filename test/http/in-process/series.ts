@@ -4,7 +4,7 @@ import { after, before, describe, it } from 'node:test';
 import type { FastifyInstance } from 'fastify';
 import { newApiKey } from '../../../src/accounts/index.ts';
 import type { PeriodSums, SeriesQuery } from '../../../src/ledger/index.ts';
-import { buildTestApp, standInService } from '../../support/app.ts';
+import { buildTestApp, standInService } from '../../support/servers/app.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;

@@ -8,14 +8,14 @@ import { after, before, describe, it } from 'node:test';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import type { FastifyInstance } from 'fastify';
 import { AppError } from '../../../src/errors.ts';
-import { buildTestApp, standInService } from '../../support/app.ts';
 import {
   INDEX_HTML,
   makeDashboardFolder,
   removeDashboardFolder,
   SCRIPT,
-} from '../../support/dashboard-folder.ts';
-import { DEMO_KEY } from '../../support/server.ts';
+} from '../../support/browsers/dashboard-folder.ts';
+import { buildTestApp, standInService } from '../../support/servers/app.ts';
+import { DEMO_KEY } from '../../support/servers/server.ts';
 
 const ASSET = '/assets/index-1a2b3c4d.js';
 const folder = makeDashboardFolder();

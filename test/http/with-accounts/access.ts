@@ -1,6 +1,7 @@
 /** Access rights on SQLite. */
-import { dataDir, server } from '../../support/shared-server.ts';
-import { sqliteIn } from '../../support/unknown-keys.ts';
+
+import { sqliteIn } from '../../support/clients/unknown-keys.ts';
+import { dataDir, server } from '../../support/servers/shared-server.ts';
 import { accessTable } from '../access-table.ts';
 
 accessTable('SQLite', () => ({ server, location: sqliteIn(dataDir) }));

@@ -4,10 +4,10 @@ import { before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { monthlyQuotas, PUBLISHED_PLANS } from '../../../src/config/index.ts';
 import { openStore } from '../../../src/ledger/index.ts';
-import { changeState } from '../../support/account-state.ts';
-import { type Account, addAccounts } from '../../support/books.ts';
-import { dataDir, server } from '../../support/shared-server.ts';
-import { sqliteIn } from '../../support/unknown-keys.ts';
+import { sqliteIn } from '../../support/clients/unknown-keys.ts';
+import { changeState } from '../../support/ledgers/account-state.ts';
+import { type Account, addAccounts } from '../../support/ledgers/books.ts';
+import { dataDir, server } from '../../support/servers/shared-server.ts';
 
 let suspended: Account;
 let other: Account;

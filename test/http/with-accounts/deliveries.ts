@@ -11,10 +11,10 @@ import { apiKeyHint, hashApiKey, newApiKey } from '../../../src/accounts/index.t
 import { monthlyQuotas, PUBLISHED_PLANS } from '../../../src/config/index.ts';
 import { type ApiKeySettings, type LedgerStore, openStore } from '../../../src/ledger/index.ts';
 import { batchOf } from '../../ledger/sealing-contract.ts';
-import { type Account, addAccounts } from '../../support/books.ts';
-import type { Answer } from '../../support/server.ts';
-import { dataDir, server } from '../../support/shared-server.ts';
-import { sqliteIn } from '../../support/unknown-keys.ts';
+import { sqliteIn } from '../../support/clients/unknown-keys.ts';
+import { type Account, addAccounts } from '../../support/ledgers/books.ts';
+import type { Answer } from '../../support/servers/server.ts';
+import { dataDir, server } from '../../support/servers/shared-server.ts';
 
 const PATH = '/api/v2/deliveries';
 const SEALED = '/api/v2/generate/sealed';

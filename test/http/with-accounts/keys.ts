@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { formatTimestamp } from '../../../src/clock.ts';
-import { type Account, addAccounts, querySqlite } from '../../support/books.ts';
-import type { Answer } from '../../support/server.ts';
-import { dataDir, server } from '../../support/shared-server.ts';
-import { sqliteIn } from '../../support/unknown-keys.ts';
-import { until } from '../../support/until.ts';
+import { sqliteIn } from '../../support/clients/unknown-keys.ts';
+import { type Account, addAccounts, querySqlite } from '../../support/ledgers/books.ts';
+import { until } from '../../support/run/until.ts';
+import type { Answer } from '../../support/servers/server.ts';
+import { dataDir, server } from '../../support/servers/shared-server.ts';
 
 let owner: string;
 let other: string;

@@ -2,11 +2,11 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { test } from 'node:test';
-import { type Account, addAccounts, querySqlite } from '../../support/books.ts';
-import { Load } from '../../support/mixed-load.ts';
-import { outlive } from '../../support/outage.ts';
-import { dataDir, server } from '../../support/shared-server.ts';
-import { sqliteIn } from '../../support/unknown-keys.ts';
+import { Load } from '../../support/clients/mixed-load.ts';
+import { sqliteIn } from '../../support/clients/unknown-keys.ts';
+import { outlive } from '../../support/faults/outage.ts';
+import { type Account, addAccounts, querySqlite } from '../../support/ledgers/books.ts';
+import { dataDir, server } from '../../support/servers/shared-server.ts';
 
 const PRLIMIT = '/usr/bin/prlimit';
 const noPrlimit = existsSync(PRLIMIT) ? false : `the limit is set with ${PRLIMIT}`;

@@ -4,10 +4,10 @@
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type Account, addAccounts } from '../../support/books.ts';
-import { QUOTA, readBooks } from '../../support/quota.ts';
-import { dataDir, server } from '../../support/shared-server.ts';
-import { sqliteIn } from '../../support/unknown-keys.ts';
+import { sqliteIn } from '../../support/clients/unknown-keys.ts';
+import { type Account, addAccounts } from '../../support/ledgers/books.ts';
+import { QUOTA, readBooks } from '../../support/ledgers/quota.ts';
+import { dataDir, server } from '../../support/servers/shared-server.ts';
 
 describe('the monthly quota', () => {
   it('admits exactly 1,000 of 1,050 concurrent requests for keys', async () => {

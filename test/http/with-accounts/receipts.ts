@@ -11,10 +11,10 @@ import {
   tileWidth,
 } from '../../../packages/tlog/src/index.ts';
 import { newRecipient, openSealedKey, PhmClient, verifyReceipt } from '../../../sdk/src/index.ts';
-import { type Account, addAccounts } from '../../support/books.ts';
-import type { Answer } from '../../support/server.ts';
-import { dataDir, server } from '../../support/shared-server.ts';
-import { sqliteIn } from '../../support/unknown-keys.ts';
+import { sqliteIn } from '../../support/clients/unknown-keys.ts';
+import { type Account, addAccounts } from '../../support/ledgers/books.ts';
+import type { Answer } from '../../support/servers/server.ts';
+import { dataDir, server } from '../../support/servers/shared-server.ts';
 
 let own: string;
 let foreign: string;

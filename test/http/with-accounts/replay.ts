@@ -9,12 +9,12 @@ import { encodeBase64Url, newRecipient } from '#sealing';
 import { apiKeyHint, hashApiKey, newApiKey } from '../../../src/accounts/index.ts';
 import { monthlyQuotas, PUBLISHED_PLANS } from '../../../src/config/index.ts';
 import { type ApiKeySettings, type LedgerStore, openStore } from '../../../src/ledger/index.ts';
-import { changeState } from '../../support/account-state.ts';
-import { type Account, addAccounts } from '../../support/books.ts';
-import type { Answer } from '../../support/server.ts';
-import { dataDir, server } from '../../support/shared-server.ts';
-import { sqliteIn } from '../../support/unknown-keys.ts';
-import { until } from '../../support/until.ts';
+import { sqliteIn } from '../../support/clients/unknown-keys.ts';
+import { changeState } from '../../support/ledgers/account-state.ts';
+import { type Account, addAccounts } from '../../support/ledgers/books.ts';
+import { until } from '../../support/run/until.ts';
+import type { Answer } from '../../support/servers/server.ts';
+import { dataDir, server } from '../../support/servers/shared-server.ts';
 
 const { suite, publicKey } = await newRecipient();
 const sealTo = { suite, public_key: encodeBase64Url(publicKey) };

@@ -13,9 +13,9 @@ import {
 } from '../../../sdk/src/index.ts';
 import { monthlyQuotas, PUBLISHED_PLANS } from '../../../src/config/index.ts';
 import { type LedgerStore, openStore } from '../../../src/ledger/index.ts';
-import { type Account, addAccounts } from '../../support/books.ts';
-import { dataDir, server } from '../../support/shared-server.ts';
-import { sqliteIn } from '../../support/unknown-keys.ts';
+import { sqliteIn } from '../../support/clients/unknown-keys.ts';
+import { type Account, addAccounts } from '../../support/ledgers/books.ts';
+import { dataDir, server } from '../../support/servers/shared-server.ts';
 
 const REGISTERED = 'west';
 

@@ -4,12 +4,12 @@ import { before, describe, it } from 'node:test';
 import { erfc } from '#sp800-22';
 import { EVIDENCE_TESTS, evidenceLabels } from '../../../src/keys/evidence-suite.ts';
 import { LATENCY_ERROR } from '../../../src/ledger/latency.ts';
-import { type Account, addAccounts } from '../../support/books.ts';
-import { type AssertAnswer, answersOf } from '../../support/document.ts';
-import { assertCountsOwnRequests } from '../../support/own-requests.ts';
-import type { Answer } from '../../support/server.ts';
-import { dataDir, server } from '../../support/shared-server.ts';
-import { sqliteIn } from '../../support/unknown-keys.ts';
+import { assertCountsOwnRequests } from '../../support/clients/own-requests.ts';
+import { sqliteIn } from '../../support/clients/unknown-keys.ts';
+import { type Account, addAccounts } from '../../support/ledgers/books.ts';
+import type { Answer } from '../../support/servers/server.ts';
+import { dataDir, server } from '../../support/servers/shared-server.ts';
+import { type AssertAnswer, answersOf } from '../../support/texts/document.ts';
 
 const KEYS = 70;
 const PLAIN = 30;

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describe, it } from 'node:test';
-import { DEMO_KEY } from '../../support/server.ts';
-import { server } from '../../support/shared-server.ts';
+import { DEMO_KEY } from '../../support/servers/server.ts';
+import { server } from '../../support/servers/shared-server.ts';
 
 /** The part of the page that this module tests. */
 const PAGE = readFileSync(resolve(import.meta.dirname, '../../../docs/clients.md'), 'utf8')

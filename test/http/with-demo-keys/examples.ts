@@ -6,13 +6,16 @@ import { parseRecipient } from '../../../sdk/src/index.ts';
 import { DEMO_ACCOUNTS } from '../../../src/accounts/index.ts';
 import { openStore } from '../../../src/ledger/index.ts';
 import { bannerText } from '../../../src/serve/banner.ts';
+import { sqliteIn } from '../../support/clients/unknown-keys.ts';
+import { DEMO_KEY } from '../../support/servers/server.ts';
+import { dataDir, server } from '../../support/servers/shared-server.ts';
 import {
   type AssertAnswer,
   answersOf,
   NamedBodies,
   type OpenApiDocument,
   operationsOf,
-} from '../../support/document.ts';
+} from '../../support/texts/document.ts';
 import {
   EXAMPLE_ADDRESS,
   LANGUAGES,
@@ -22,10 +25,7 @@ import {
   readExample,
   runExamples,
   runInShell,
-} from '../../support/examples.ts';
-import { DEMO_KEY } from '../../support/server.ts';
-import { dataDir, server } from '../../support/shared-server.ts';
-import { sqliteIn } from '../../support/unknown-keys.ts';
+} from '../../support/texts/examples.ts';
 
 /** Examples about keys of another server. */
 const OF_ANOTHER_SERVER: Readonly<Record<string, readonly [number, string]>> = {

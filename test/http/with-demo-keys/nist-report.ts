@@ -7,9 +7,9 @@ import { grade } from '#sp800-22';
 import type { NistReportBody } from '../../../src/http/wire/nist-report.ts';
 import { EVIDENCE_TESTS, evidenceLabels } from '../../../src/keys/evidence-suite.ts';
 import { formatKeyId } from '../../../src/keys/key-id.ts';
-import { answersOf, NamedBodies } from '../../support/document.ts';
-import type { Answer } from '../../support/server.ts';
-import { dataDir, server } from '../../support/shared-server.ts';
+import type { Answer } from '../../support/servers/server.ts';
+import { dataDir, server } from '../../support/servers/shared-server.ts';
+import { answersOf, NamedBodies } from '../../support/texts/document.ts';
 
 // Seven samples, because two in five have too few cycles; each test uses those that it needs.
 const answers: Answer[] = [];

@@ -1,8 +1,8 @@
 /** Unknown fields cause a warning in the response, or an error with strict handling. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type Answer, DEMO_KEY } from '../../support/server.ts';
-import { server } from '../../support/shared-server.ts';
+import { type Answer, DEMO_KEY } from '../../support/servers/server.ts';
+import { server } from '../../support/servers/shared-server.ts';
 
 const GENERATE = '/api/v2/generate';
 const VALIDATE = '/api/v2/validate';

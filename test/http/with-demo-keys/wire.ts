@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { get } from 'node:http';
 import { describe, it } from 'node:test';
-import { answersOf } from '../../support/document.ts';
-import { type Answer, DEMO_KEY, DEMO_PROFESSIONAL_KEY } from '../../support/server.ts';
-import { server } from '../../support/shared-server.ts';
+import { type Answer, DEMO_KEY, DEMO_PROFESSIONAL_KEY } from '../../support/servers/server.ts';
+import { server } from '../../support/servers/shared-server.ts';
+import { answersOf } from '../../support/texts/document.ts';
 
 const KEY_HEADERS = { 'X-API-Key': DEMO_KEY, 'Content-Type': 'application/json' };
 const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}\+00:00$/;

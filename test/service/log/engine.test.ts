@@ -10,7 +10,7 @@ import { pauseMs } from '../../../src/service/log/pace.ts';
 import type { Receipts } from '../../../src/service/log/receipts.ts';
 import { LogStopped } from '../../../src/service/log/stopped.ts';
 import { StoredTiles } from '../../../src/service/log/tile-source.ts';
-import { SimulatedTime } from '../../support/simulated-time.ts';
+import { SimulatedTime } from '../../support/run/simulated-time.ts';
 import { FakeFile, KEYS, newStore, sealsOf, startServer } from './fake-server.ts';
 
 const RECEIPT: ReceiptAnswer = { kind: 'receipt', receipt: { statement: {}, proof: '' } };

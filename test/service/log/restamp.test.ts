@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, it } from 'node:test';
 import { deriveLogMacKeys, LogMacKeys, parseMasterSecret } from '../../../src/proof/index.ts';
 import { restampStranded } from '../../../src/service/index.ts';
-import { LogLedger } from '../../support/log-ledger.ts';
+import { LogLedger } from '../../support/ledgers/log-ledger.ts';
 
 let ledger: LogLedger;
 beforeEach(async () => {

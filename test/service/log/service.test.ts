@@ -8,9 +8,14 @@ import { monthlyQuotas, PUBLISHED_PLANS } from '../../../src/config/index.ts';
 import { type LedgerStore, openSqliteStore, type Principal } from '../../../src/ledger/index.ts';
 import { newLogKeysText, parseLogKeys } from '../../../src/log/index.ts';
 import type { KeyService } from '../../../src/service/index.ts';
-import { keyRequest, PRESENT } from '../../support/fakes.ts';
-import { generate, LoggedService, receiptOf, verifyReceipt } from '../../support/logged-service.ts';
-import { until } from '../../support/until.ts';
+import { until } from '../../support/run/until.ts';
+import { keyRequest, PRESENT } from '../../support/servers/fakes.ts';
+import {
+  generate,
+  LoggedService,
+  receiptOf,
+  verifyReceipt,
+} from '../../support/servers/logged-service.ts';
 
 describe('the log of a service', () => {
   const site = new LoggedService();

@@ -12,8 +12,8 @@ import {
   parseLogKeys,
 } from '../../../src/log/index.ts';
 import type { KeyService, LogReceipt } from '../../../src/service/index.ts';
-import { generate, LoggedService, receiptOf } from '../../support/logged-service.ts';
-import { until } from '../../support/until.ts';
+import { until } from '../../support/run/until.ts';
+import { generate, LoggedService, receiptOf } from '../../support/servers/logged-service.ts';
 import { FakeWitness } from './fake-witness.ts';
 
 const KEYS_TEXT = newLogKeysText('phm.invalid/witnessed');

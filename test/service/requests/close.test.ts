@@ -4,8 +4,8 @@ import { after, it } from 'node:test';
 import { Worker } from 'node:worker_threads';
 import { AppError } from '../../../src/errors.ts';
 import { KeyQueue } from '../../../src/service/requests/queue.ts';
-import { startKeyService } from '../../support/key-service.ts';
-import { makeDataDir, removeDataDir } from '../../support/server.ts';
+import { startKeyService } from '../../support/servers/key-service.ts';
+import { makeDataDir, removeDataDir } from '../../support/servers/server.ts';
 
 const dataDir = makeDataDir();
 after(() => removeDataDir(dataDir));

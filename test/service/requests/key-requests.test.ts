@@ -17,9 +17,9 @@ import { KeyQueue } from '../../../src/service/requests/queue.ts';
 import { Releases } from '../../../src/service/requests/releases.ts';
 import { SuitePool } from '../../../src/service/suite/pool.ts';
 import type { KeyTask } from '../../../src/service/threads/messages.ts';
-import { keyRequest, PRESENT, plainKey } from '../../support/fakes.ts';
-import { startKeyService } from '../../support/key-service.ts';
-import { makeDataDir, removeDataDir } from '../../support/server.ts';
+import { keyRequest, PRESENT, plainKey } from '../../support/servers/fakes.ts';
+import { startKeyService } from '../../support/servers/key-service.ts';
+import { makeDataDir, removeDataDir } from '../../support/servers/server.ts';
 
 const HASH = Buffer.alloc(32, 1);
 const OTHER_HASH = Buffer.alloc(32, 2);

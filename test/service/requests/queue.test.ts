@@ -12,7 +12,7 @@ import type {
 } from '../../../src/service/threads/messages.ts';
 import { packReply, unpackBatch } from '../../../src/service/threads/packed-batches.ts';
 import { packRows, rowCount } from '../../../src/service/threads/packed-rows.ts';
-import { order, plainRow } from '../../support/fakes.ts';
+import { order, plainRow } from '../../support/servers/fakes.ts';
 
 const task: KeyTask = { kind: 'authenticate', keyHashes: [], nowMs: 0 };
 const generate: KeyTask = {

@@ -6,7 +6,7 @@ import type { Worker } from 'node:worker_threads';
 import type { SampleVerdict } from '../../../src/keys/evidence-suite.ts';
 import { EvidenceWatch } from '../../../src/service/suite/evidence-watch.ts';
 import { SuiteLateness } from '../../../src/service/suite/limit.ts';
-import { sampleVerdict } from '../../support/fakes.ts';
+import { sampleVerdict } from '../../support/servers/fakes.ts';
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 

@@ -14,7 +14,7 @@ import { SuitePool } from '../../../src/service/suite/pool.ts';
 import type { WorkerReady } from '../../../src/service/threads/messages.ts';
 import { type ReadyWorker, whenUp } from '../../../src/service/threads/ready-worker.ts';
 import type { WaitingThread } from '../../../src/service/threads/waiting-threads.ts';
-import { order, verdict } from '../../support/fakes.ts';
+import { order, verdict } from '../../support/servers/fakes.ts';
 
 const STATUS = { reseeds: 7, sources: [] };
 const LIMIT_MS = 2_000;

@@ -16,7 +16,7 @@ import { SuitePool } from '../../../src/service/suite/pool.ts';
 import type { KeyWork } from '../../../src/service/suite/work.ts';
 import { packKeys, unpackKeys } from '../../../src/service/threads/packed-keys.ts';
 import { packRows, rowCount } from '../../../src/service/threads/packed-rows.ts';
-import { order, plainKey, plainRow, STAGED, sampleVerdict } from '../../support/fakes.ts';
+import { order, plainKey, plainRow, STAGED, sampleVerdict } from '../../support/servers/fakes.ts';
 
 const STATUS = { reseeds: 0, sources: [] };
 const HALF_OF_THE_QUEUE = 128;

@@ -9,7 +9,7 @@ import { screenLiveCarrier } from '../../../src/keys/self-test.ts';
 import { MODULATION_TYPES } from '../../../src/modulation/index.ts';
 import type { SuiteJob } from '../../../src/service/suite/messages.ts';
 import { SuiteKeys } from '../../../src/service/threads/suite-keys.ts';
-import { keyring, order, parts, RecordingDrbg } from '../../support/fakes.ts';
+import { keyring, order, parts, RecordingDrbg } from '../../support/servers/fakes.ts';
 
 /** Notes the bits after each reseed. */
 class CountingDrbg extends RecordingDrbg {

@@ -12,7 +12,7 @@ import {
   fakePlainGenerator,
   ownChecks,
   RecordingDrbg,
-} from '../../support/fakes.ts';
+} from '../../support/servers/fakes.ts';
 
 const NOW = Date.UTC(2026, 10, 23);
 const ring = new Keyring([

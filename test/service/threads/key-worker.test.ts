@@ -28,7 +28,7 @@ import {
   plainRow,
   RecordingDrbg,
   STAGED,
-} from '../../support/fakes.ts';
+} from '../../support/servers/fakes.ts';
 
 const requester = { accountId: 'a', apiKeyId: 'k', atMs: Date.UTC(2026, 10, 21) };
 const usage = { month: 1, used: 1, quota: null };

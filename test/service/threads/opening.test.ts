@@ -23,7 +23,7 @@ import {
   plainRow,
   RecordingDrbg,
   STAGED,
-} from '../../support/fakes.ts';
+} from '../../support/servers/fakes.ts';
 
 const LOG: LogBinding = {
   logId: 1,

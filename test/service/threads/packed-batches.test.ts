@@ -17,7 +17,7 @@ import {
   unpackBatch,
   unpackReply,
 } from '../../../src/service/threads/packed-batches.ts';
-import { order as keyOrder, plainKey } from '../../support/fakes.ts';
+import { order as keyOrder, plainKey } from '../../support/servers/fakes.ts';
 
 /** An arbitrary for each field: a new field fails to compile until it is here, and then must be packed. */
 type Fields<T> = { readonly [K in keyof T]-?: fc.Arbitrary<T[K]> };

@@ -9,7 +9,7 @@ import { NEW_COLUMNS, type Place, rowOf } from '../../../src/ledger/key-columns.
 import { NO_DELIVERY, SEAL_BYTES } from '../../../src/ledger/row-seals.ts';
 import { packKeys, unpackKeys } from '../../../src/service/threads/packed-keys.ts';
 import { packRows, rowCount, unpackRows } from '../../../src/service/threads/packed-rows.ts';
-import { plainRow } from '../../support/fakes.ts';
+import { plainRow } from '../../support/servers/fakes.ts';
 
 const digest = fc.uint8Array({ minLength: 32, maxLength: 32 }).map((bytes) => Buffer.from(bytes));
 const few = fc.integer({ min: 1, max: 2 });

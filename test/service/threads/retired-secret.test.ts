@@ -13,7 +13,7 @@ import {
   order,
   ownChecks,
   RecordingDrbg,
-} from '../../support/fakes.ts';
+} from '../../support/servers/fakes.ts';
 
 const LEAKED = { version: 1, secret: Buffer.alloc(32, 1) };
 const FRESH = { version: 2, secret: Buffer.alloc(32, 2) };

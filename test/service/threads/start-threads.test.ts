@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { KeyServiceOptions, ServiceSources } from '../../../src/service/index.ts';
 import { startThreads } from '../../../src/service/threads/start-threads.ts';
-import { OS_ALONE } from '../../support/fakes.ts';
-import { secretOfTests } from '../../support/key-service.ts';
+import { OS_ALONE } from '../../support/servers/fakes.ts';
+import { secretOfTests } from '../../support/servers/key-service.ts';
 
 /** Their source has a credential that cannot be read. */
 const SOURCES: ServiceSources = {

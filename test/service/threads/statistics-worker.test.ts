@@ -8,7 +8,7 @@ import type { AppError } from '../../../src/errors.ts';
 import { openSqliteStore } from '../../../src/ledger/index.ts';
 import { Statistics } from '../../../src/service/reading/statistics.ts';
 import { startStatistics } from '../../../src/service/threads/start-threads.ts';
-import { makeDataDir, removeDataDir } from '../../support/server.ts';
+import { makeDataDir, removeDataDir } from '../../support/servers/server.ts';
 
 describe('a statistics worker that cannot open the ledger', () => {
   it('refuses queries with the reason, and opens it for a later one', async (t) => {

@@ -31,7 +31,7 @@ import {
   RecordingDrbg,
   SCREEN_RESEEDS,
   sampleVerdict,
-} from '../../support/fakes.ts';
+} from '../../support/servers/fakes.ts';
 
 const LOG: LogBinding = {
   logId: 1,

@@ -13,8 +13,13 @@ import {
   openPage,
   showView,
   type WatchedPage,
-} from '../../support/browser.ts';
-import { DEMO_PROFESSIONAL_KEY, makeDataDir, removeDataDir, Server } from '../../support/server.ts';
+} from '../../support/browsers/browser.ts';
+import {
+  DEMO_PROFESSIONAL_KEY,
+  makeDataDir,
+  removeDataDir,
+  Server,
+} from '../../support/servers/server.ts';
 
 const GENERATE = '**/api/v2/generate';
 const AGREE = 'Generate and replace it';

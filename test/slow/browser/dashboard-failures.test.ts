@@ -15,8 +15,8 @@ import {
   showView,
   type WatchedPage,
   watchTexts,
-} from '../../support/browser.ts';
-import { freePort } from '../../support/free-port.ts';
+} from '../../support/browsers/browser.ts';
+import { freePort } from '../../support/run/free-port.ts';
 import {
   DEMO_KEY,
   DEMO_PROFESSIONAL_KEY,
@@ -24,7 +24,7 @@ import {
   phmJson,
   removeDataDir,
   Server,
-} from '../../support/server.ts';
+} from '../../support/servers/server.ts';
 
 const QUOTA = 1_000;
 /** Longer than any step here: a second signal ends the server early. */

@@ -14,9 +14,9 @@ import {
   generateKey,
   NO_CHROMIUM,
   showView,
-} from '../../support/browser.ts';
-import { clipboard, dashboardSite, traces } from '../../support/dashboard-site.ts';
-import { DEMO_PROFESSIONAL_KEY } from '../../support/server.ts';
+} from '../../support/browsers/browser.ts';
+import { clipboard, dashboardSite, traces } from '../../support/browsers/dashboard-site.ts';
+import { DEMO_PROFESSIONAL_KEY } from '../../support/servers/server.ts';
 
 describe('Generate in the dashboard', { skip: NO_CHROMIUM }, () => {
   const open = dashboardSite();

@@ -12,9 +12,9 @@ import {
   openAdvanced,
   showView,
   watchTexts,
-} from '../../support/browser.ts';
-import { clipboard, dashboardSite, traces } from '../../support/dashboard-site.ts';
-import { DEMO_PROFESSIONAL_KEY } from '../../support/server.ts';
+} from '../../support/browsers/browser.ts';
+import { clipboard, dashboardSite, traces } from '../../support/browsers/dashboard-site.ts';
+import { DEMO_PROFESSIONAL_KEY } from '../../support/servers/server.ts';
 
 const KEY = /^[0-9a-f]{64}$/;
 

@@ -2,9 +2,14 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
-import { enterApiKey, generateKey, NO_CHROMIUM, openAdvanced } from '../../support/browser.ts';
-import { dashboardSite } from '../../support/dashboard-site.ts';
-import { DEMO_PROFESSIONAL_KEY } from '../../support/server.ts';
+import {
+  enterApiKey,
+  generateKey,
+  NO_CHROMIUM,
+  openAdvanced,
+} from '../../support/browsers/browser.ts';
+import { dashboardSite } from '../../support/browsers/dashboard-site.ts';
+import { DEMO_PROFESSIONAL_KEY } from '../../support/servers/server.ts';
 
 /** More than the elements of any view. */
 const MOST_PRESSES = 120;

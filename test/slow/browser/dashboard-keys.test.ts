@@ -11,9 +11,9 @@ import {
   requestIdOf,
   showView,
   untilTrue,
-} from '../../support/browser.ts';
-import { dashboardSite, traces } from '../../support/dashboard-site.ts';
-import { DEMO_PROFESSIONAL_KEY } from '../../support/server.ts';
+} from '../../support/browsers/browser.ts';
+import { dashboardSite, traces } from '../../support/browsers/dashboard-site.ts';
+import { DEMO_PROFESSIONAL_KEY } from '../../support/servers/server.ts';
 
 /** Keys of a full page, and a few more. */
 const MANY = 53;

@@ -17,8 +17,13 @@ import {
   untilTrue,
   type WatchedPage,
   WITHOUT_ML_DSA,
-} from '../../support/browser.ts';
-import { DEMO_PROFESSIONAL_KEY, makeDataDir, removeDataDir, Server } from '../../support/server.ts';
+} from '../../support/browsers/browser.ts';
+import {
+  DEMO_PROFESSIONAL_KEY,
+  makeDataDir,
+  removeDataDir,
+  Server,
+} from '../../support/servers/server.ts';
 
 const BASE = '/keys';
 

@@ -15,9 +15,9 @@ import {
   openAdvanced,
   showView,
   watchTexts,
-} from '../../support/browser.ts';
-import { clipboard, dashboardSite, traces } from '../../support/dashboard-site.ts';
-import { DEMO_PROFESSIONAL_KEY } from '../../support/server.ts';
+} from '../../support/browsers/browser.ts';
+import { clipboard, dashboardSite, traces } from '../../support/browsers/dashboard-site.ts';
+import { DEMO_PROFESSIONAL_KEY } from '../../support/servers/server.ts';
 
 /** The option that shows the p-values of all tests of the generator together. */
 const ALL_ROWS = 'All of the generator’s output';

@@ -1,8 +1,8 @@
 /** Every view of the dashboard in both themes and four widths. 30 s. */
 import { it } from 'node:test';
-import { launchBrowser, NO_CHROMIUM, openPage } from '../../support/browser.ts';
-import { makeDataDir, removeDataDir, Server } from '../../support/server.ts';
-import { walkViews } from '../../support/walk-views.ts';
+import { launchBrowser, NO_CHROMIUM, openPage } from '../../support/browsers/browser.ts';
+import { walkViews } from '../../support/browsers/walk-views.ts';
+import { makeDataDir, removeDataDir, Server } from '../../support/servers/server.ts';
 
 it('the dashboard has no accessibility barriers and no sideways scrolling in any view', {
   skip: NO_CHROMIUM,

@@ -3,12 +3,12 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
-import { launchBrowser, NO_CHROMIUM, untilTrue } from '../../support/browser.ts';
-import { runInShell } from '../../support/examples.ts';
-import { FolderServer } from '../../support/folder-server.ts';
-import { ROOT } from '../../support/imports.ts';
-import { DEMO_KEY, makeDataDir, removeDataDir, Server } from '../../support/server.ts';
-import { findBarriers } from '../../support/walk-views.ts';
+import { launchBrowser, NO_CHROMIUM, untilTrue } from '../../support/browsers/browser.ts';
+import { FolderServer } from '../../support/browsers/folder-server.ts';
+import { findBarriers } from '../../support/browsers/walk-views.ts';
+import { DEMO_KEY, makeDataDir, removeDataDir, Server } from '../../support/servers/server.ts';
+import { runInShell } from '../../support/texts/examples.ts';
+import { ROOT } from '../../support/texts/imports.ts';
 
 const dataDir = makeDataDir();
 let server: Server;

@@ -21,11 +21,16 @@ import {
 } from '../../../sdk/src/index.ts';
 import { content, sha256 } from '../../sdk/encrypted-files.ts';
 import { ROOT } from '../../sdk/newcomer.ts';
-import { launchBrowser, NO_CHROMIUM } from '../../support/browser.ts';
-import { ClientPage } from '../../support/client-page.ts';
-import { FirefoxPage, NO_FIREFOX } from '../../support/firefox.ts';
-import { sharedPython } from '../../support/python.ts';
-import { DEMO_PROFESSIONAL_KEY, makeDataDir, removeDataDir, Server } from '../../support/server.ts';
+import { launchBrowser, NO_CHROMIUM } from '../../support/browsers/browser.ts';
+import { FirefoxPage, NO_FIREFOX } from '../../support/browsers/firefox.ts';
+import { ClientPage } from '../../support/clients/client-page.ts';
+import { sharedPython } from '../../support/programs/python.ts';
+import {
+  DEMO_PROFESSIONAL_KEY,
+  makeDataDir,
+  removeDataDir,
+  Server,
+} from '../../support/servers/server.ts';
 
 const MIB = 2 ** 20;
 

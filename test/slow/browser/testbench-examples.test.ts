@@ -6,10 +6,10 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import type { Browser } from 'playwright-core';
-import { openBench } from '../../support/bench-page.ts';
-import { launchBrowser, NO_CHROMIUM } from '../../support/browser.ts';
-import { runCommand } from '../../support/run-command.ts';
-import { makeDataDir, removeDataDir } from '../../support/server.ts';
+import { openBench } from '../../support/browsers/bench-page.ts';
+import { launchBrowser, NO_CHROMIUM } from '../../support/browsers/browser.ts';
+import { runCommand } from '../../support/servers/run-command.ts';
+import { makeDataDir, removeDataDir } from '../../support/servers/server.ts';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 

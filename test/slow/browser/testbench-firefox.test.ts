@@ -7,11 +7,11 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { after, before, describe, it } from 'node:test';
 import { pathToFileURL } from 'node:url';
-import { aesCtr } from '../../support/aes-stream.ts';
-import { FirefoxPage, NO_FIREFOX } from '../../support/firefox.ts';
-import { runCommand } from '../../support/run-command.ts';
-import { assertSameText, withoutTime } from '../../support/same-text.ts';
-import { MAIN, makeDataDir, removeDataDir } from '../../support/server.ts';
+import { FirefoxPage, NO_FIREFOX } from '../../support/browsers/firefox.ts';
+import { aesCtr } from '../../support/lab/aes-stream.ts';
+import { assertSameText, withoutTime } from '../../support/lab/same-text.ts';
+import { runCommand } from '../../support/servers/run-command.ts';
+import { MAIN, makeDataDir, removeDataDir } from '../../support/servers/server.ts';
 
 /** Runs in a row. Firefox has left one in ten without workers when a worker started them. */
 const RUNS = 24;

@@ -7,12 +7,12 @@ import { pathToFileURL } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import type { Browser, Page } from 'playwright-core';
 import { intelHex } from '../../../packages/lab/test/support/form-files.ts';
-import { aesCtr } from '../../support/aes-stream.ts';
-import { drop, openBench, save } from '../../support/bench-page.ts';
-import { launchBrowser, NO_CHROMIUM } from '../../support/browser.ts';
-import { runCommand } from '../../support/run-command.ts';
-import { assertSameText, withoutTime } from '../../support/same-text.ts';
-import { makeDataDir, removeDataDir } from '../../support/server.ts';
+import { drop, openBench, save } from '../../support/browsers/bench-page.ts';
+import { launchBrowser, NO_CHROMIUM } from '../../support/browsers/browser.ts';
+import { aesCtr } from '../../support/lab/aes-stream.ts';
+import { assertSameText, withoutTime } from '../../support/lab/same-text.ts';
+import { runCommand } from '../../support/servers/run-command.ts';
+import { makeDataDir, removeDataDir } from '../../support/servers/server.ts';
 
 const BYTES = aesCtr(Buffer.alloc(32, 31), 75_100);
 

@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { MAIN, makeDataDir, removeDataDir } from '../../support/server.ts';
+import { MAIN, makeDataDir, removeDataDir } from '../../support/servers/server.ts';
 
 describe('phm testbench --output', () => {
   let folder: string;

@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import type { Browser, Page } from 'playwright-core';
-import { aesCtr } from '../../support/aes-stream.ts';
-import { launchBrowser, NO_CHROMIUM, untilTrue } from '../../support/browser.ts';
-import { runCommand } from '../../support/run-command.ts';
-import { makeDataDir, removeDataDir } from '../../support/server.ts';
-import { PATIENCE_MS } from '../../support/until.ts';
+import { launchBrowser, NO_CHROMIUM, untilTrue } from '../../support/browsers/browser.ts';
+import { aesCtr } from '../../support/lab/aes-stream.ts';
+import { PATIENCE_MS } from '../../support/run/until.ts';
+import { runCommand } from '../../support/servers/run-command.ts';
+import { makeDataDir, removeDataDir } from '../../support/servers/server.ts';
 
 /** Gives the page four cores, and records in `suites` the starts and ends of suite workers. */
 const WATCH = `(() => {

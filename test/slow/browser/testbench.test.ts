@@ -11,12 +11,12 @@ import { pathToFileURL } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import type { Browser } from 'playwright-core';
 import { type EntropyInput, entropyTrace } from '../../../packages/lab/src/entropy/trace.ts';
-import { aesCtr } from '../../support/aes-stream.ts';
-import { drop, openBench, run, save } from '../../support/bench-page.ts';
-import { launchBrowser, NO_CHROMIUM } from '../../support/browser.ts';
-import { runCommand } from '../../support/run-command.ts';
-import { assertSameText, withoutTime } from '../../support/same-text.ts';
-import { MAIN, makeDataDir, removeDataDir } from '../../support/server.ts';
+import { drop, openBench, run, save } from '../../support/browsers/bench-page.ts';
+import { launchBrowser, NO_CHROMIUM } from '../../support/browsers/browser.ts';
+import { aesCtr } from '../../support/lab/aes-stream.ts';
+import { assertSameText, withoutTime } from '../../support/lab/same-text.ts';
+import { runCommand } from '../../support/servers/run-command.ts';
+import { MAIN, makeDataDir, removeDataDir } from '../../support/servers/server.ts';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 

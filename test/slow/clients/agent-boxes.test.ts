@@ -13,8 +13,8 @@ import {
 } from '../../../packages/agent/src/source/key-boxes.ts';
 import { ServiceBoxes } from '../../../packages/agent/src/source/service-boxes.ts';
 import { parseRecipientKey, type RecipientKey, thumbprintOf } from '../../../sdk/src/index.ts';
-import { commandJson, runCommand } from '../../support/run-command.ts';
-import { makeDataDir, removeDataDir, Server } from '../../support/server.ts';
+import { commandJson, runCommand } from '../../support/servers/run-command.ts';
+import { makeDataDir, removeDataDir, Server } from '../../support/servers/server.ts';
 
 const CONTEXT = Buffer.alloc(32, 7).toString('base64');
 const NEVER = new AbortController().signal;

@@ -12,8 +12,8 @@ import {
   PRE_SHARED_KEY,
   type RunningSite,
 } from '../../../packages/agent/test/support/local-agents.ts';
-import { AGENT, buildGo, noGo, run as runProgram } from '../../support/go.ts';
-import { sharedPython } from '../../support/python.ts';
+import { AGENT, buildGo, noGo, run as runProgram } from '../../support/programs/go.ts';
+import { sharedPython } from '../../support/programs/python.ts';
 
 const { python, skip } = await sharedPython('agent');
 

@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { LocalAgents } from '../../../packages/agent/test/support/local-agents.ts';
-import { findNode20 } from '../../support/node-20.ts';
-import { packWorkspace } from '../../support/packed.ts';
+import { findNode20 } from '../../support/programs/node-20.ts';
+import { packWorkspace } from '../../support/programs/packed.ts';
 
 const ROOT = resolve(import.meta.dirname, '../../..');
 const PROJECT = mkdtempSync(join(tmpdir(), 'agent-package-'));

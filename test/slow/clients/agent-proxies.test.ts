@@ -11,12 +11,12 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import { formatRecipient, newRecipient } from '#sealing';
-import { idsOf } from '../../support/agent-site.ts';
-import { AgentSites } from '../../support/agent-sites.ts';
-import { makeCertificate } from '../../support/certificate.ts';
-import { freePort } from '../../support/free-port.ts';
-import { PROXIES, RunningProxy } from '../../support/proxies.ts';
-import { sharedPython } from '../../support/python.ts';
+import { idsOf } from '../../support/agents/agent-site.ts';
+import { AgentSites } from '../../support/agents/agent-sites.ts';
+import { PROXIES, RunningProxy } from '../../support/programs/proxies.ts';
+import { sharedPython } from '../../support/programs/python.ts';
+import { freePort } from '../../support/run/free-port.ts';
+import { makeCertificate } from '../../support/servers/certificate.ts';
 
 const { python, skip } = await sharedPython('agent');
 

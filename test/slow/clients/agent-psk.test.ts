@@ -6,8 +6,8 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { type PskSite, PskSites } from '../../support/psk-sites.ts';
-import { until } from '../../support/until.ts';
+import { type PskSite, PskSites } from '../../support/agents/psk-sites.ts';
+import { until } from '../../support/run/until.ts';
 
 describe('a key that two sites rotate', () => {
   const sites = new PskSites();

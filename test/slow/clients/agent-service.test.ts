@@ -8,13 +8,13 @@ import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { type AgentSite, idsOf, type Key } from '../../support/agent-site.ts';
-import { AgentSites } from '../../support/agent-sites.ts';
-import { findNode20 } from '../../support/node-20.ts';
-import { packWorkspace } from '../../support/packed.ts';
-import { runCommand } from '../../support/run-command.ts';
-import { filesBelow } from '../../support/stored.ts';
-import { until } from '../../support/until.ts';
+import { type AgentSite, idsOf, type Key } from '../../support/agents/agent-site.ts';
+import { AgentSites } from '../../support/agents/agent-sites.ts';
+import { filesBelow } from '../../support/ledgers/stored.ts';
+import { findNode20 } from '../../support/programs/node-20.ts';
+import { packWorkspace } from '../../support/programs/packed.ts';
+import { until } from '../../support/run/until.ts';
+import { runCommand } from '../../support/servers/run-command.ts';
 
 describe('two agents on a key service', () => {
   const sites = new AgentSites();

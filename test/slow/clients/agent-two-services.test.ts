@@ -6,16 +6,16 @@
 import assert from 'node:assert/strict';
 import { hkdfSync, randomBytes } from 'node:crypto';
 import { after, before, describe, it, type TestContext } from 'node:test';
-import type { AgentService } from '../../support/agent-service.ts';
-import { type AgentSite, idsOf, type Key } from '../../support/agent-site.ts';
-import { AgentSites } from '../../support/agent-sites.ts';
-import { LeakSearch } from '../../support/leak-search.ts';
-import { LogSite } from '../../support/log-site.ts';
-import { noPostgres } from '../../support/postgres.ts';
-import { noMemory, readMemory } from '../../support/process-memory.ts';
-import { canonical } from '../../support/receipt-by-the-page.ts';
-import { openByThePage } from '../../support/sealed-key-by-the-page.ts';
-import { storedFiles, storedValues } from '../../support/stored.ts';
+import type { AgentService } from '../../support/agents/agent-service.ts';
+import { type AgentSite, idsOf, type Key } from '../../support/agents/agent-site.ts';
+import { AgentSites } from '../../support/agents/agent-sites.ts';
+import { LogSite } from '../../support/ledgers/log-site.ts';
+import { noPostgres } from '../../support/ledgers/postgres.ts';
+import { storedFiles, storedValues } from '../../support/ledgers/stored.ts';
+import { LeakSearch } from '../../support/servers/leak-search.ts';
+import { noMemory, readMemory } from '../../support/servers/process-memory.ts';
+import { canonical } from '../../support/texts/receipt-by-the-page.ts';
+import { openByThePage } from '../../support/texts/sealed-key-by-the-page.ts';
 
 /** What one service made for a key, as a recipient opens it. */
 interface Half {

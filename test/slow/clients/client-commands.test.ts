@@ -29,7 +29,7 @@ import {
   page,
   ScriptedServer,
   staysSilent,
-} from '../../support/scripted-server.ts';
+} from '../../support/clients/scripted-server.ts';
 import {
   type CommandResult,
   DEMO_KEY,
@@ -37,7 +37,7 @@ import {
   makeDataDir,
   removeDataDir,
   Server,
-} from '../../support/server.ts';
+} from '../../support/servers/server.ts';
 
 let server: Server;
 let folder: string;

@@ -13,8 +13,8 @@ import { buffer, text } from 'node:stream/consumers';
 import { after, before, describe, it } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
 import { ANY_ANSWER } from '../../sdk/support.ts';
-import { makeCertificate } from '../../support/certificate.ts';
-import { answers, ScriptedServer, staysSilent } from '../../support/scripted-server.ts';
+import { answers, ScriptedServer, staysSilent } from '../../support/clients/scripted-server.ts';
+import { makeCertificate } from '../../support/servers/certificate.ts';
 import {
   DEMO_KEY,
   type Environment,
@@ -22,7 +22,7 @@ import {
   makeDataDir,
   removeDataDir,
   Server,
-} from '../../support/server.ts';
+} from '../../support/servers/server.ts';
 
 let server: Server;
 let folder: string;

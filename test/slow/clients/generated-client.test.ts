@@ -5,8 +5,12 @@ import { copyFileSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { argumentsFor, assertPrinted, startForClients } from '../../support/generated-client.ts';
-import { makeDataDir, removeDataDir, type Server } from '../../support/server.ts';
+import {
+  argumentsFor,
+  assertPrinted,
+  startForClients,
+} from '../../support/clients/generated-client.ts';
+import { makeDataDir, removeDataDir, type Server } from '../../support/servers/server.ts';
 
 const ROOT = resolve(import.meta.dirname, '../../..');
 const PROJECT = mkdtempSync(join(tmpdir(), 'generated-'));

@@ -11,7 +11,7 @@ import {
   checkPythonRecipients,
   writePythonCases,
 } from '../../sdk/python-cases.ts';
-import { sharedPython } from '../../support/python.ts';
+import { sharedPython } from '../../support/programs/python.ts';
 import {
   DEMO_KEY,
   DEMO_PROFESSIONAL_KEY,
@@ -19,7 +19,7 @@ import {
   phmJson,
   removeDataDir,
   Server,
-} from '../../support/server.ts';
+} from '../../support/servers/server.ts';
 
 const PROJECT = resolve(import.meta.dirname, '../../../sdk/python');
 const { python, skip } = await sharedPython('client');

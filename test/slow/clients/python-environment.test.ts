@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, describe, it } from 'node:test';
-import { pythonEnvironment } from '../../support/python.ts';
+import { pythonEnvironment } from '../../support/programs/python.ts';
 
 const FOLDER = mkdtempSync(join(tmpdir(), 'python-'));
 const NOTHING = join(FOLDER, 'nothing.txt');

@@ -4,8 +4,8 @@ import { execFile } from 'node:child_process';
 import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import { PhmClient } from '../../../sdk/src/index.ts';
-import { makeDataDir, phmJson, removeDataDir, Server } from '../../support/server.ts';
-import { PATIENCE_MS } from '../../support/until.ts';
+import { PATIENCE_MS } from '../../support/run/until.ts';
+import { makeDataDir, phmJson, removeDataDir, Server } from '../../support/servers/server.ts';
 
 /** A process that prints how many of 100 calls succeeded, and exits by itself. */
 const PROGRAM = `

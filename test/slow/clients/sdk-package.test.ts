@@ -8,7 +8,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { COMMANDS, EXAMPLES, FIRST_OUTPUT, Newcomer } from '../../sdk/newcomer.ts';
-import { makeDataDir, removeDataDir, Server } from '../../support/server.ts';
+import { makeDataDir, removeDataDir, Server } from '../../support/servers/server.ts';
 
 /** Code that a project may write, and code that it may not. */
 const CONSUMER = `

@@ -4,13 +4,13 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
-import { buildGo, noGo, SEALING } from '../../support/go.ts';
-import { ROOT } from '../../support/imports.ts';
-import { sharedPython } from '../../support/python.ts';
-import { DEMO_KEY, makeDataDir, removeDataDir, Server } from '../../support/server.ts';
+import { buildGo, noGo, SEALING } from '../../support/programs/go.ts';
+import { sharedPython } from '../../support/programs/python.ts';
+import { DEMO_KEY, makeDataDir, removeDataDir, Server } from '../../support/servers/server.ts';
+import { ROOT } from '../../support/texts/imports.ts';
 
 const EXAMPLES = join(ROOT, 'docs/examples/sealed');
-const CLIENT_SOURCES = join(ROOT, 'test/support/client-sources.ts');
+const CLIENT_SOURCES = join(ROOT, 'test/support/clients/client-sources.ts');
 
 const folder = makeDataDir();
 const python = await sharedPython('client');

@@ -4,7 +4,7 @@ import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { buildGo, noGo, run } from '../../support/go.ts';
+import { buildGo, noGo, run } from '../../support/programs/go.ts';
 
 const ROOT = resolve(import.meta.dirname, '../../..');
 const MODULE = join(ROOT, 'test/interop/actionlint');

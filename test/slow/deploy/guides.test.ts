@@ -3,19 +3,19 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { makeCertificate } from '../../support/certificate.ts';
-import { freePort } from '../../support/free-port.ts';
-import { Reader, readGuide, section } from '../../support/guides.ts';
-import { noPostgres, PASSWORD, Postgres } from '../../support/postgres.ts';
-import { PROXIES, RunningProxy } from '../../support/proxies.ts';
+import { noPostgres, PASSWORD, Postgres } from '../../support/ledgers/postgres.ts';
+import { PROXIES, RunningProxy } from '../../support/programs/proxies.ts';
+import { freePort } from '../../support/run/free-port.ts';
+import { until } from '../../support/run/until.ts';
+import { makeCertificate } from '../../support/servers/certificate.ts';
 import {
   type Environment,
   makeDataDir,
   phmJson,
   removeDataDir,
   Server,
-} from '../../support/server.ts';
-import { until } from '../../support/until.ts';
+} from '../../support/servers/server.ts';
+import { Reader, readGuide, section } from '../../support/texts/guides.ts';
 
 const folders: string[] = [];
 const servers: Server[] = [];

@@ -8,9 +8,9 @@ import { after, before, describe, it } from 'node:test';
 import { allMetrics } from '../../../scripts/docs/tables/metrics.ts';
 import { newLogKeysText, parseLogKeys } from '../../../src/log/index.ts';
 import { type Document, find, ROOT, readText, readYaml } from '../../deploy/files.ts';
-import { anchors } from '../../support/markdown.ts';
-import { makeDataDir, removeDataDir, Server } from '../../support/server.ts';
-import { until } from '../../support/until.ts';
+import { until } from '../../support/run/until.ts';
+import { makeDataDir, removeDataDir, Server } from '../../support/servers/server.ts';
+import { anchors } from '../../support/texts/markdown.ts';
 
 const RULES = 'deploy/prometheus/phm-alerts.yml';
 const TESTS = readdirSync(join(ROOT, 'deploy/prometheus'))

@@ -13,7 +13,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { it } from 'node:test';
-import { MAIN } from '../../support/server.ts';
+import { MAIN } from '../../support/servers/server.ts';
 
 const MALLORY = 54_321;
 const skip = process.getuid?.() === 0 ? false : 'only root can make files of other users';

@@ -4,7 +4,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, symlinkSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { after, describe, it } from 'node:test';
-import { makeDataDir, removeDataDir } from '../../support/server.ts';
+import { makeDataDir, removeDataDir } from '../../support/servers/server.ts';
 
 const ROOT = resolve(import.meta.dirname, '../../..');
 

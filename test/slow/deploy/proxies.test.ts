@@ -6,11 +6,11 @@ import { request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { makeCertificate } from '../../support/certificate.ts';
-import { freePort } from '../../support/free-port.ts';
-import { PROXIES, RunningProxy } from '../../support/proxies.ts';
-import { DEMO_KEY, Server } from '../../support/server.ts';
-import { makeAccount, sqliteIn } from '../../support/unknown-keys.ts';
+import { makeAccount, sqliteIn } from '../../support/clients/unknown-keys.ts';
+import { PROXIES, RunningProxy } from '../../support/programs/proxies.ts';
+import { freePort } from '../../support/run/free-port.ts';
+import { makeCertificate } from '../../support/servers/certificate.ts';
+import { DEMO_KEY, Server } from '../../support/servers/server.ts';
 
 for (const example of PROXIES) {
   const { name, program } = example;

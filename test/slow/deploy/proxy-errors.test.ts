@@ -24,12 +24,12 @@ import {
   type RetryEvent,
 } from '../../../sdk/src/index.ts';
 import { ERRORS } from '../../../src/errors.ts';
-import { makeCertificate } from '../../support/certificate.ts';
-import { NamedBodies } from '../../support/document.ts';
-import { freePort } from '../../support/free-port.ts';
-import { PROXIES, RunningProxy } from '../../support/proxies.ts';
-import { DEMO_KEY, Server } from '../../support/server.ts';
-import { makeAccount, sqliteIn } from '../../support/unknown-keys.ts';
+import { makeAccount, sqliteIn } from '../../support/clients/unknown-keys.ts';
+import { PROXIES, RunningProxy } from '../../support/programs/proxies.ts';
+import { freePort } from '../../support/run/free-port.ts';
+import { makeCertificate } from '../../support/servers/certificate.ts';
+import { DEMO_KEY, Server } from '../../support/servers/server.ts';
+import { NamedBodies } from '../../support/texts/document.ts';
 
 const POSTS = 40;
 

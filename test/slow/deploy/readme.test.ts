@@ -5,10 +5,10 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { freePort } from '../../support/free-port.ts';
-import { Reader, readGuide, section } from '../../support/guides.ts';
-import { codeBlocks, readPage } from '../../support/markdown.ts';
-import { DEMO_KEY, makeDataDir, removeDataDir } from '../../support/server.ts';
+import { freePort } from '../../support/run/free-port.ts';
+import { DEMO_KEY, makeDataDir, removeDataDir } from '../../support/servers/server.ts';
+import { Reader, readGuide, section } from '../../support/texts/guides.ts';
+import { codeBlocks, readPage } from '../../support/texts/markdown.ts';
 
 const README = readPage('README.md');
 

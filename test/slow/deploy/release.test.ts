@@ -10,11 +10,9 @@ import { dirname, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { PROJECT_VERSION } from '../../../src/process/version.ts';
 import { EXAMPLES, FIRST_OUTPUT } from '../../sdk/newcomer.ts';
-import { copy, readStages } from '../../support/dockerfile.ts';
-import { ROOT } from '../../support/imports.ts';
-import { codeBlocks, readPage } from '../../support/markdown.ts';
-import { findNode20 } from '../../support/node-20.ts';
-import { sharedPython } from '../../support/python.ts';
+import { copy, readStages } from '../../support/programs/dockerfile.ts';
+import { findNode20 } from '../../support/programs/node-20.ts';
+import { sharedPython } from '../../support/programs/python.ts';
 import {
   cloneDated,
   filesIn,
@@ -24,8 +22,10 @@ import {
   runIn,
   type Started,
   startInstalled,
-} from '../../support/releases.ts';
-import { DEMO_KEY } from '../../support/server.ts';
+} from '../../support/programs/releases.ts';
+import { DEMO_KEY } from '../../support/servers/server.ts';
+import { ROOT } from '../../support/texts/imports.ts';
+import { codeBlocks, readPage } from '../../support/texts/markdown.ts';
 
 const V = PROJECT_VERSION;
 const SERVICE = `phm-key-service-${V}`;

@@ -11,12 +11,12 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { makeCertificate } from '../../support/certificate.ts';
-import type { Databases } from '../../support/databases.ts';
-import { connects, freePort } from '../../support/free-port.ts';
-import { noPostgres } from '../../support/postgres.ts';
-import { type Environment, phmJson, Server } from '../../support/server.ts';
-import { sharedPostgres } from '../../support/shared-postgres.ts';
+import type { Databases } from '../../support/ledgers/databases.ts';
+import { noPostgres } from '../../support/ledgers/postgres.ts';
+import { sharedPostgres } from '../../support/ledgers/shared-postgres.ts';
+import { connects, freePort } from '../../support/run/free-port.ts';
+import { makeCertificate } from '../../support/servers/certificate.ts';
+import { type Environment, phmJson, Server } from '../../support/servers/server.ts';
 
 const CONFIGURATION = resolve(import.meta.dirname, '../../../deploy/compose/haproxy.cfg');
 const HAPROXY = ['haproxy', '/usr/sbin/haproxy'].find(

@@ -4,9 +4,9 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { Reader, readGuide } from '../../support/guides.ts';
-import type { CodeBlock } from '../../support/markdown.ts';
-import { DEMO_KEY, makeDataDir, removeDataDir, Server } from '../../support/server.ts';
+import { DEMO_KEY, makeDataDir, removeDataDir, Server } from '../../support/servers/server.ts';
+import { Reader, readGuide } from '../../support/texts/guides.ts';
+import type { CodeBlock } from '../../support/texts/markdown.ts';
 
 const noOpenssl = spawnSync('openssl', ['version']).error && 'openssl is not installed here';
 

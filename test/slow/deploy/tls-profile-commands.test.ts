@@ -3,10 +3,16 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { makeCertificate } from '../../support/certificate.ts';
-import { freePort } from '../../support/free-port.ts';
-import { ROOT } from '../../support/imports.ts';
-import { DEMO_KEY, makeDataDir, removeDataDir, runPhm, Server } from '../../support/server.ts';
+import { freePort } from '../../support/run/free-port.ts';
+import { makeCertificate } from '../../support/servers/certificate.ts';
+import {
+  DEMO_KEY,
+  makeDataDir,
+  removeDataDir,
+  runPhm,
+  Server,
+} from '../../support/servers/server.ts';
+import { ROOT } from '../../support/texts/imports.ts';
 
 describe('a server with the profile cnsa-2', () => {
   const dataDir = makeDataDir();

@@ -14,10 +14,16 @@ import { pino } from 'pino';
 import { loadTls, requireGroups } from '../../../src/config/tls.ts';
 import { SetupError } from '../../../src/errors.ts';
 import { openMetrics, type ServiceMetrics } from '../../../src/telemetry/index.ts';
-import { buildTestApp, standInService } from '../../support/app.ts';
-import { makeCertificate } from '../../support/certificate.ts';
-import { DEMO_KEY, makeDataDir, removeDataDir, runPhm, Server } from '../../support/server.ts';
-import { ALERTS, GROUPS, type Handshake, SUITES, TlsTap } from '../../support/tls-tap.ts';
+import { buildTestApp, standInService } from '../../support/servers/app.ts';
+import { makeCertificate } from '../../support/servers/certificate.ts';
+import {
+  DEMO_KEY,
+  makeDataDir,
+  removeDataDir,
+  runPhm,
+  Server,
+} from '../../support/servers/server.ts';
+import { ALERTS, GROUPS, type Handshake, SUITES, TlsTap } from '../../support/servers/tls-tap.ts';
 
 const folder = makeDataDir();
 const certFile = join(folder, 'cert.pem');

@@ -15,13 +15,18 @@ import {
 } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { Balancer } from '../../support/balancer.ts';
-import { freePort } from '../../support/free-port.ts';
-import { Reader, readGuide, section } from '../../support/guides.ts';
-import { ROOT } from '../../support/imports.ts';
-import type { Page } from '../../support/markdown.ts';
-import { findInstalled, noPostgres, PASSWORD, Postgres } from '../../support/postgres.ts';
-import { type Environment, makeDataDir, phmJson, removeDataDir } from '../../support/server.ts';
+import { findInstalled, noPostgres, PASSWORD, Postgres } from '../../support/ledgers/postgres.ts';
+import { freePort } from '../../support/run/free-port.ts';
+import { Balancer } from '../../support/servers/balancer.ts';
+import {
+  type Environment,
+  makeDataDir,
+  phmJson,
+  removeDataDir,
+} from '../../support/servers/server.ts';
+import { Reader, readGuide, section } from '../../support/texts/guides.ts';
+import { ROOT } from '../../support/texts/imports.ts';
+import type { Page } from '../../support/texts/markdown.ts';
 
 const NEW = '/opt/phm-key-service-0.1.0';
 /** `start` waits for readiness, `stop` for the end. SERVER names the server. */

@@ -9,14 +9,14 @@ import { chmodSync, cpSync, mkdirSync, readFileSync, statSync, writeFileSync } f
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { wordsOf } from '../../../packages/agent/src/psk/command.ts';
-import { freePort } from '../../support/free-port.ts';
-import { Reader, readGuide, section } from '../../support/guides.ts';
-import { HeldClock } from '../../support/held-clock.ts';
-import { ROOT } from '../../support/imports.ts';
-import { INTERVAL_MS } from '../../support/psk-sites.ts';
-import { makeDataDir, removeDataDir, Server } from '../../support/server.ts';
-import { until } from '../../support/until.ts';
-import { type Gateway, noWireguard, WireguardPair } from '../../support/wireguard-pair.ts';
+import { INTERVAL_MS } from '../../support/agents/psk-sites.ts';
+import { type Gateway, noWireguard, WireguardPair } from '../../support/agents/wireguard-pair.ts';
+import { freePort } from '../../support/run/free-port.ts';
+import { HeldClock } from '../../support/run/held-clock.ts';
+import { until } from '../../support/run/until.ts';
+import { makeDataDir, removeDataDir, Server } from '../../support/servers/server.ts';
+import { Reader, readGuide, section } from '../../support/texts/guides.ts';
+import { ROOT } from '../../support/texts/imports.ts';
 
 const skip = noWireguard();
 const guide = readGuide('wireguard');

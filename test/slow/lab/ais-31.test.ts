@@ -14,9 +14,9 @@ import {
   REFERENCE,
   TOOL_TRIALS,
 } from '../../ais-20-31/reference.ts';
-import { codeBlocks, readPage } from '../../support/markdown.ts';
-import { testFigures } from '../../support/package-figures.ts';
-import { packWorkspace } from '../../support/packed.ts';
+import { testFigures } from '../../support/lab/package-figures.ts';
+import { packWorkspace } from '../../support/programs/packed.ts';
+import { codeBlocks, readPage } from '../../support/texts/markdown.ts';
 
 /** Loaded before the example: T_irn fails random bytes now and then. */
 const SAME_BYTES = `

@@ -19,10 +19,10 @@ import { basename, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { minimumBits, resolveParameters, rowLabels, TEST_NAMES } from '#sp800-22';
 import { PART_NAMES } from '../../../packages/sp800-22/src/source-rule/index.ts';
-import { aesCtr } from '../../support/aes-stream.ts';
-import { OpenAssess } from '../../support/open-assess.ts';
-import { runCommand } from '../../support/run-command.ts';
-import { MAIN, makeDataDir, removeDataDir } from '../../support/server.ts';
+import { aesCtr } from '../../support/lab/aes-stream.ts';
+import { OpenAssess } from '../../support/lab/open-assess.ts';
+import { runCommand } from '../../support/servers/run-command.ts';
+import { MAIN, makeDataDir, removeDataDir } from '../../support/servers/server.ts';
 
 let dataDir: string;
 before(() => {

@@ -5,9 +5,9 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { AssessReport } from '#sp800-22';
-import { aesCtr } from '../../support/aes-stream.ts';
-import { OpenAssess } from '../../support/open-assess.ts';
-import { makeDataDir, removeDataDir, runPhm } from '../../support/server.ts';
+import { aesCtr } from '../../support/lab/aes-stream.ts';
+import { OpenAssess } from '../../support/lab/open-assess.ts';
+import { makeDataDir, removeDataDir, runPhm } from '../../support/servers/server.ts';
 
 let dataDir: string;
 before(() => {

@@ -20,9 +20,9 @@ import {
 } from '#sp800-22';
 import { PARTS } from '../../../packages/lab/src/report/verdict-text.ts';
 import { PROJECT_VERSION, softwareName } from '../../../src/process/version.ts';
-import { aesCtr } from '../../support/aes-stream.ts';
-import { commandJson, runCommand, runCommandOn } from '../../support/run-command.ts';
-import { makeDataDir, removeDataDir } from '../../support/server.ts';
+import { aesCtr } from '../../support/lab/aes-stream.ts';
+import { commandJson, runCommand, runCommandOn } from '../../support/servers/run-command.ts';
+import { makeDataDir, removeDataDir } from '../../support/servers/server.ts';
 
 let dataDir: string;
 before(() => {

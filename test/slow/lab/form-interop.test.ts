@@ -5,9 +5,9 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { readForm, refusal } from '../../../packages/lab/test/support/read-form.ts';
-import { aesCtr } from '../../support/aes-stream.ts';
-import { sharedPython } from '../../support/python.ts';
-import { makeDataDir, removeDataDir } from '../../support/server.ts';
+import { aesCtr } from '../../support/lab/aes-stream.ts';
+import { sharedPython } from '../../support/programs/python.ts';
+import { makeDataDir, removeDataDir } from '../../support/servers/server.ts';
 
 const python = await sharedPython('forms');
 

@@ -10,11 +10,11 @@ import { join, resolve } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { PROJECT_VERSION, softwareName } from '../../../src/process/version.ts';
 import { aesStream } from '../../sp800-22/differential.ts';
-import { BROWSERS, runInBrowser } from '../../support/browser-page.ts';
-import { codeBlocks, readPage } from '../../support/markdown.ts';
-import { findNode20 } from '../../support/node-20.ts';
-import { packWorkspace } from '../../support/packed.ts';
-import { assertSameText } from '../../support/same-text.ts';
+import { BROWSERS, runInBrowser } from '../../support/browsers/browser-page.ts';
+import { assertSameText } from '../../support/lab/same-text.ts';
+import { findNode20 } from '../../support/programs/node-20.ts';
+import { packWorkspace } from '../../support/programs/packed.ts';
+import { codeBlocks, readPage } from '../../support/texts/markdown.ts';
 
 const ROOT = resolve(import.meta.dirname, '../../..');
 const PROJECT = mkdtempSync(join(tmpdir(), 'assess-'));

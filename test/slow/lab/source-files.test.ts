@@ -12,7 +12,7 @@ import {
   type SourceFile,
   tableLines,
 } from '../../sp800-22/source-files.ts';
-import { runCommand } from '../../support/run-command.ts';
+import { runCommand } from '../../support/servers/run-command.ts';
 
 interface Judged {
   readonly judged: boolean;

@@ -8,9 +8,9 @@ import { after, before, describe, it } from 'node:test';
 import { runPackedSuite, type SuiteReport, TEST_NAMES } from '#sp800-22';
 import { PROJECT_VERSION } from '../../../src/process/version.ts';
 import { aesStream } from '../../sp800-22/differential.ts';
-import { codeBlocks, readPage } from '../../support/markdown.ts';
-import { findNode20 } from '../../support/node-20.ts';
-import { packWorkspace } from '../../support/packed.ts';
+import { findNode20 } from '../../support/programs/node-20.ts';
+import { packWorkspace } from '../../support/programs/packed.ts';
+import { codeBlocks, readPage } from '../../support/texts/markdown.ts';
 
 const ROOT = resolve(import.meta.dirname, '../../..');
 const PROJECT = mkdtempSync(join(tmpdir(), 'library-'));

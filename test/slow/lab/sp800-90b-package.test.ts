@@ -10,10 +10,10 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { assessNonIid } from '#sp800-90b';
 import { PROJECT_VERSION } from '../../../src/process/version.ts';
-import { aesCtr } from '../../support/aes-stream.ts';
-import { codeBlocks, readPage } from '../../support/markdown.ts';
-import { testFigures } from '../../support/package-figures.ts';
-import { packWorkspace } from '../../support/packed.ts';
+import { aesCtr } from '../../support/lab/aes-stream.ts';
+import { testFigures } from '../../support/lab/package-figures.ts';
+import { packWorkspace } from '../../support/programs/packed.ts';
+import { codeBlocks, readPage } from '../../support/texts/markdown.ts';
 
 const PROJECT = mkdtempSync(join(tmpdir(), 'sp800-90b-'));
 const SAMPLES = 100_000;

@@ -20,7 +20,7 @@ import { copyDatabase } from '../../../src/ledger/admin.ts';
 import { type LedgerStore, openSqliteStore } from '../../../src/ledger/index.ts';
 import { keyRequest, QUOTAS } from '../../ledger/contract.ts';
 import { assertSameStore, fillStore } from '../../ledger/filled-store.ts';
-import { MAIN, runPhm } from '../../support/server.ts';
+import { MAIN, runPhm } from '../../support/servers/server.ts';
 
 const NEVER = new AbortController().signal;
 

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import type { Databases } from '../../support/databases.ts';
+import type { Databases } from '../../support/ledgers/databases.ts';
 import {
   FIXTURE_SECRET,
   fixtureLogKey,
@@ -14,8 +14,9 @@ import {
   makeOldPostgres,
   makeOldSqlite,
   oldRows,
-} from '../../support/old-ledgers.ts';
-import { noPostgres } from '../../support/postgres.ts';
+} from '../../support/ledgers/old-ledgers.ts';
+import { noPostgres } from '../../support/ledgers/postgres.ts';
+import { sharedPostgres } from '../../support/ledgers/shared-postgres.ts';
 import {
   type Environment,
   makeDataDir,
@@ -23,8 +24,7 @@ import {
   removeDataDir,
   runPhm,
   Server,
-} from '../../support/server.ts';
-import { sharedPostgres } from '../../support/shared-postgres.ts';
+} from '../../support/servers/server.ts';
 
 /** Serves the account of the rows: its keys are there, and a new one gets a receipt. */
 async function serves(server: Server, dataDir: string, env: Environment): Promise<void> {

@@ -12,7 +12,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, describe, it } from 'node:test';
-import { findBinaries, noPostgres, Postgres } from '../../support/postgres.ts';
+import { findBinaries, noPostgres, Postgres } from '../../support/ledgers/postgres.ts';
 
 describe('PostgreSQL in a folder that only root can enter', {
   skip:

@@ -15,8 +15,14 @@ import {
   PASSWORD,
   Postgres,
   serverUser,
-} from '../../support/postgres.ts';
-import { makeDataDir, phmJson, removeDataDir, runPhm, Server } from '../../support/server.ts';
+} from '../../support/ledgers/postgres.ts';
+import {
+  makeDataDir,
+  phmJson,
+  removeDataDir,
+  runPhm,
+  Server,
+} from '../../support/servers/server.ts';
 
 const bin = findInstalled(['postgres', 'psql', 'pg_dump', 'pg_restore']);
 const DATABASE = 'phm_of_the_service';

@@ -6,10 +6,10 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { describe, it } from 'node:test';
 import { newRecipient } from '#sealing';
-import { killAtCommit } from '../../support/kill-at-commit.ts';
-import { LogSite } from '../../support/log-site.ts';
-import { noPostgres } from '../../support/postgres.ts';
-import type { Answer, Server } from '../../support/server.ts';
+import { killAtCommit } from '../../support/faults/kill-at-commit.ts';
+import { LogSite } from '../../support/ledgers/log-site.ts';
+import { noPostgres } from '../../support/ledgers/postgres.ts';
+import type { Answer, Server } from '../../support/servers/server.ts';
 
 /** The commits at which a server dies: some come before the first request. */
 const COMMITS = [2, 3, 5];

@@ -14,7 +14,7 @@ import {
   fillStore,
 } from '../../ledger/filled-store.ts';
 import { auditRecord, logStart, turnOf } from '../../ledger/log-contract.ts';
-import { noPostgres, Postgres } from '../../support/postgres.ts';
+import { noPostgres, Postgres } from '../../support/ledgers/postgres.ts';
 
 let postgres: Postgres;
 before(async () => {

@@ -10,8 +10,10 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
-import type { Databases } from '../../support/databases.ts';
-import { findInstalled, noPostgres, PASSWORD, Postgres } from '../../support/postgres.ts';
+import type { Databases } from '../../support/ledgers/databases.ts';
+import { findInstalled, noPostgres, PASSWORD, Postgres } from '../../support/ledgers/postgres.ts';
+import { sharedPostgres } from '../../support/ledgers/shared-postgres.ts';
+import { until } from '../../support/run/until.ts';
 import {
   type Environment,
   MAIN,
@@ -20,9 +22,7 @@ import {
   removeDataDir,
   runPhm,
   Server,
-} from '../../support/server.ts';
-import { sharedPostgres } from '../../support/shared-postgres.ts';
-import { until } from '../../support/until.ts';
+} from '../../support/servers/server.ts';
 
 const run = promisify(execFile);
 

@@ -10,15 +10,20 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, it, type TestContext } from 'node:test';
 import type pg from 'pg';
-import { type Account, addAccounts, queryPostgres, querySqlite } from '../../support/books.ts';
-import { reportTime } from '../../support/campaign.ts';
+import { Load } from '../../support/clients/mixed-load.ts';
 import { fillDisk, mountDisk, noMount } from '../../support/faults/disk.ts';
-import { Load } from '../../support/mixed-load.ts';
-import { FLOOD, flood, type Outage, outlive } from '../../support/outage.ts';
-import { noPostgres, PASSWORD, Postgres } from '../../support/postgres.ts';
-import { makeDataDir, removeDataDir, runPhm, Server } from '../../support/server.ts';
-import { until } from '../../support/until.ts';
-import { WayToServer } from '../../support/way.ts';
+import { FLOOD, flood, type Outage, outlive } from '../../support/faults/outage.ts';
+import {
+  type Account,
+  addAccounts,
+  queryPostgres,
+  querySqlite,
+} from '../../support/ledgers/books.ts';
+import { noPostgres, PASSWORD, Postgres } from '../../support/ledgers/postgres.ts';
+import { WayToServer } from '../../support/ledgers/way.ts';
+import { reportTime } from '../../support/run/campaign.ts';
+import { until } from '../../support/run/until.ts';
+import { makeDataDir, removeDataDir, runPhm, Server } from '../../support/servers/server.ts';
 
 /** Longest time for any response, whatever fails: see the table. Includes time for a busy machine. */
 const LONGEST_SECONDS = 75;

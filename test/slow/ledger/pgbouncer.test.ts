@@ -6,9 +6,11 @@ import { chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import type { Databases } from '../../support/databases.ts';
-import { connects, freePort } from '../../support/free-port.ts';
-import { noPostgres, PASSWORD, serverUser } from '../../support/postgres.ts';
+import type { Databases } from '../../support/ledgers/databases.ts';
+import { noPostgres, PASSWORD, serverUser } from '../../support/ledgers/postgres.ts';
+import { sharedPostgres } from '../../support/ledgers/shared-postgres.ts';
+import { connects, freePort } from '../../support/run/free-port.ts';
+import { until } from '../../support/run/until.ts';
 import {
   type Environment,
   lastReason,
@@ -17,9 +19,7 @@ import {
   removeDataDir,
   runPhm,
   Server,
-} from '../../support/server.ts';
-import { sharedPostgres } from '../../support/shared-postgres.ts';
-import { until } from '../../support/until.ts';
+} from '../../support/servers/server.ts';
 
 type Mode = 'session' | 'transaction' | 'statement';
 

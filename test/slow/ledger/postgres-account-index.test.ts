@@ -5,10 +5,10 @@ import type { KeyRecord, LedgerStore } from '../../../src/ledger/index.ts';
 import { KEY_PAGE } from '../../../src/ledger/postgres/key-records.ts';
 import { migratePostgres, openPostgresStore } from '../../../src/ledger/postgres/store.ts';
 import { keyRequest, makeKeyId, makeRow, NOW, QUOTAS } from '../../ledger/contract.ts';
-import type { Databases } from '../../support/databases.ts';
-import { LAST_OLD, makeOldPostgres } from '../../support/old-ledgers.ts';
-import { noPostgres } from '../../support/postgres.ts';
-import { sharedPostgres } from '../../support/shared-postgres.ts';
+import type { Databases } from '../../support/ledgers/databases.ts';
+import { LAST_OLD, makeOldPostgres } from '../../support/ledgers/old-ledgers.ts';
+import { noPostgres } from '../../support/ledgers/postgres.ts';
+import { sharedPostgres } from '../../support/ledgers/shared-postgres.ts';
 
 const DATABASE = 'accounts';
 const OTHERS = 2_500;

@@ -9,9 +9,9 @@ import { mayPass } from '../../../src/ledger/may-pass.ts';
 import { PostgresConnection } from '../../../src/ledger/postgres/connection.ts';
 import type { HostOptions } from '../../../src/ledger/postgres/hosts.ts';
 import { SeenTimeline } from '../../../src/ledger/postgres/seen-timeline.ts';
-import { makeCertificate } from '../../support/certificate.ts';
-import { FakePostgres } from '../../support/fake-postgres.ts';
-import { until } from '../../support/until.ts';
+import { FakePostgres } from '../../support/ledgers/fake-postgres.ts';
+import { until } from '../../support/run/until.ts';
+import { makeCertificate } from '../../support/servers/certificate.ts';
 
 const SECRET = 'not-for-any-log';
 const WHO = 'SELECT name';

@@ -27,10 +27,10 @@ import {
 } from '../../ledger/contract.ts';
 import { logStart } from '../../ledger/log-contract.ts';
 import { evidenceAt } from '../../ledger/statistics-contract.ts';
-import type { Databases } from '../../support/databases.ts';
-import { createOldLedger, LAST_OLD, makeOldPostgres } from '../../support/old-ledgers.ts';
-import { noPostgres } from '../../support/postgres.ts';
-import { sharedPostgres } from '../../support/shared-postgres.ts';
+import type { Databases } from '../../support/ledgers/databases.ts';
+import { createOldLedger, LAST_OLD, makeOldPostgres } from '../../support/ledgers/old-ledgers.ts';
+import { noPostgres } from '../../support/ledgers/postgres.ts';
+import { sharedPostgres } from '../../support/ledgers/shared-postgres.ts';
 
 let postgres: Databases;
 before(async () => {

@@ -6,9 +6,9 @@ import { readMigrations } from '../../../src/ledger/migrations.ts';
 import { migratePostgres } from '../../../src/ledger/postgres/store.ts';
 import { keyRequest, NOW } from '../../ledger/contract.ts';
 import { openPatientStore } from '../../ledger/patient-store.ts';
-import type { Databases } from '../../support/databases.ts';
-import { noPostgres } from '../../support/postgres.ts';
-import { sharedPostgres } from '../../support/shared-postgres.ts';
+import type { Databases } from '../../support/ledgers/databases.ts';
+import { noPostgres } from '../../support/ledgers/postgres.ts';
+import { sharedPostgres } from '../../support/ledgers/shared-postgres.ts';
 
 let postgres: Databases;
 before(async () => {

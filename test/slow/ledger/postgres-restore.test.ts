@@ -9,9 +9,15 @@ import { mkdirSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { find, readText } from '../../deploy/files.ts';
-import { codeBlocks } from '../../support/markdown.ts';
-import { findInstalled, noPostgres, PASSWORD, Postgres } from '../../support/postgres.ts';
-import { makeDataDir, phmJson, removeDataDir, runPhm, Server } from '../../support/server.ts';
+import { findInstalled, noPostgres, PASSWORD, Postgres } from '../../support/ledgers/postgres.ts';
+import {
+  makeDataDir,
+  phmJson,
+  removeDataDir,
+  runPhm,
+  Server,
+} from '../../support/servers/server.ts';
+import { codeBlocks } from '../../support/texts/markdown.ts';
 
 const bin = findInstalled(['postgres', 'pg_dump', 'pg_restore', 'createdb', 'createuser']);
 

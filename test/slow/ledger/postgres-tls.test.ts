@@ -5,15 +5,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it, type TestContext } from 'node:test';
 import { PostgresConnection } from '../../../src/ledger/postgres/connection.ts';
-import { makeCertificate } from '../../support/certificate.ts';
 import {
   findInstalled,
   noPostgres,
   PASSWORD,
   Postgres,
   serverUser,
-} from '../../support/postgres.ts';
-import { until } from '../../support/until.ts';
+} from '../../support/ledgers/postgres.ts';
+import { until } from '../../support/run/until.ts';
+import { makeCertificate } from '../../support/servers/certificate.ts';
 
 const PROGRAMS = findInstalled(['initdb', 'postgres', 'pg_basebackup']);
 const SKIP = noPostgres || (!PROGRAMS && 'pg_basebackup of PostgreSQL 15 or newer is not here');

@@ -12,7 +12,8 @@ import { cpSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } 
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { after, describe, it } from 'node:test';
-import { noPostgres } from '../../support/postgres.ts';
+import { noPostgres } from '../../support/ledgers/postgres.ts';
+import { sharedPostgres } from '../../support/ledgers/shared-postgres.ts';
 import {
   type Environment,
   makeDataDir,
@@ -20,8 +21,7 @@ import {
   removeDataDir,
   runPhm,
   Server,
-} from '../../support/server.ts';
-import { sharedPostgres } from '../../support/shared-postgres.ts';
+} from '../../support/servers/server.ts';
 
 const ROOT = resolve(import.meta.dirname, '../../..');
 

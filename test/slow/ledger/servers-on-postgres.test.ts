@@ -5,10 +5,13 @@
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { type Account, addAccounts } from '../../support/books.ts';
-import type { Databases } from '../../support/databases.ts';
-import { assertCountsOwnRequests } from '../../support/own-requests.ts';
-import { noPostgres, PASSWORD } from '../../support/postgres.ts';
+import { assertCountsOwnRequests } from '../../support/clients/own-requests.ts';
+import { makeAccount } from '../../support/clients/unknown-keys.ts';
+import { type Account, addAccounts } from '../../support/ledgers/books.ts';
+import type { Databases } from '../../support/ledgers/databases.ts';
+import { noPostgres, PASSWORD } from '../../support/ledgers/postgres.ts';
+import { sharedPostgres } from '../../support/ledgers/shared-postgres.ts';
+import { until } from '../../support/run/until.ts';
 import {
   DEMO_KEY,
   type Environment,
@@ -18,10 +21,7 @@ import {
   removeDataDir,
   runPhm,
   Server,
-} from '../../support/server.ts';
-import { sharedPostgres } from '../../support/shared-postgres.ts';
-import { makeAccount } from '../../support/unknown-keys.ts';
-import { until } from '../../support/until.ts';
+} from '../../support/servers/server.ts';
 
 const MASTER_KEY = '5a'.repeat(32);
 /** Quota of the professional plan. */

@@ -14,7 +14,8 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { openSqliteStore } from '../../../src/ledger/index.ts';
-import { runCommand as phm, runCommandOn as phmOn } from '../../support/run-command.ts';
+import { PATIENCE_MS, until } from '../../support/run/until.ts';
+import { runCommand as phm, runCommandOn as phmOn } from '../../support/servers/run-command.ts';
 import {
   type CommandResult,
   DEMO_KEY,
@@ -24,8 +25,7 @@ import {
   makeDataDir,
   removeDataDir,
   Server,
-} from '../../support/server.ts';
-import { PATIENCE_MS, until } from '../../support/until.ts';
+} from '../../support/servers/server.ts';
 
 const CREATE = ['account', 'create', '--name', 'A', '--plan', 'research'];
 

@@ -5,9 +5,9 @@
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { noPostgres, Postgres } from '../../support/postgres.ts';
-import { masterKey, Replicas } from '../../support/replicas.ts';
-import { until } from '../../support/until.ts';
+import { noPostgres, Postgres } from '../../support/ledgers/postgres.ts';
+import { until } from '../../support/run/until.ts';
+import { masterKey, Replicas } from '../../support/servers/replicas.ts';
 
 describe('two servers behind a proxy', { skip: noPostgres }, () => {
   /** Of their own, because a test stops it. */

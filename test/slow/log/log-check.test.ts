@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { CliContext } from '../../../src/cli/context.ts';
 import { defaultSeenFile } from '../../../src/cli/log/seen.ts';
-import { FolderServer } from '../../support/folder-server.ts';
-import { killAtCommit } from '../../support/kill-at-commit.ts';
-import { LogLedger } from '../../support/log-ledger.ts';
-import { type HeldKey, ORIGIN } from '../../support/log-writer.ts';
-import { runPhm } from '../../support/server.ts';
+import { FolderServer } from '../../support/browsers/folder-server.ts';
+import { killAtCommit } from '../../support/faults/kill-at-commit.ts';
+import { LogLedger } from '../../support/ledgers/log-ledger.ts';
+import { type HeldKey, ORIGIN } from '../../support/ledgers/log-writer.ts';
+import { runPhm } from '../../support/servers/server.ts';
 
 /** More than one full tile. */
 const KEYS = 300;

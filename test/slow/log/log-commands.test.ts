@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { LogSite } from '../../support/log-site.ts';
-import { noPostgres } from '../../support/postgres.ts';
-import { type CommandResult, runPhm, type Server } from '../../support/server.ts';
+import { LogSite } from '../../support/ledgers/log-site.ts';
+import { noPostgres } from '../../support/ledgers/postgres.ts';
+import { type CommandResult, runPhm, type Server } from '../../support/servers/server.ts';
 
 /** Checks while the log grows. */
 const CHECKS = 3;

@@ -7,10 +7,10 @@ import { copyFileSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, afterEach, before, describe, it, type TestContext } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { LogSite } from '../../support/log-site.ts';
-import { LogWatch } from '../../support/log-watch.ts';
-import { noPostgres } from '../../support/postgres.ts';
-import type { Server } from '../../support/server.ts';
+import { LogSite } from '../../support/ledgers/log-site.ts';
+import { LogWatch } from '../../support/ledgers/log-watch.ts';
+import { noPostgres } from '../../support/ledgers/postgres.ts';
+import type { Server } from '../../support/servers/server.ts';
 
 const HOUR_MS = 3_600_000;
 

@@ -1,10 +1,10 @@
 /** An entry that waits and is changed: servers set it aside, and `phm log check` names it, on both stores. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { LogSite } from '../../support/log-site.ts';
-import { LogWatch, readText } from '../../support/log-watch.ts';
-import { noPostgres } from '../../support/postgres.ts';
-import { until } from '../../support/until.ts';
+import { LogSite } from '../../support/ledgers/log-site.ts';
+import { LogWatch, readText } from '../../support/ledgers/log-watch.ts';
+import { noPostgres } from '../../support/ledgers/postgres.ts';
+import { until } from '../../support/run/until.ts';
 
 const KEYS = 10;
 

@@ -32,7 +32,7 @@ import {
   takeAll,
   turnOf,
 } from '../../ledger/log-contract.ts';
-import { noPostgres, Postgres } from '../../support/postgres.ts';
+import { noPostgres, Postgres } from '../../support/ledgers/postgres.ts';
 
 const NEVER = new AbortController().signal;
 

@@ -6,10 +6,10 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { newLogKeysText, openPolicy, parseLogKeys } from '../../../src/log/index.ts';
-import { LogLedger } from '../../support/log-ledger.ts';
-import { ORIGIN } from '../../support/log-writer.ts';
-import { runCommand } from '../../support/run-command.ts';
-import { makeDataDir, removeDataDir } from '../../support/server.ts';
+import { LogLedger } from '../../support/ledgers/log-ledger.ts';
+import { ORIGIN } from '../../support/ledgers/log-writer.ts';
+import { runCommand } from '../../support/servers/run-command.ts';
+import { makeDataDir, removeDataDir } from '../../support/servers/server.ts';
 
 const NEXT = 'keys.example/log2';
 

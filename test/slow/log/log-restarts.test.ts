@@ -5,8 +5,13 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { newLogKeysText } from '../../../src/log/index.ts';
-import { generate, LoggedService, receiptOf, verifyReceipt } from '../../support/logged-service.ts';
-import { until } from '../../support/until.ts';
+import { until } from '../../support/run/until.ts';
+import {
+  generate,
+  LoggedService,
+  receiptOf,
+  verifyReceipt,
+} from '../../support/servers/logged-service.ts';
 
 let site: LoggedService;
 beforeEach(() => {

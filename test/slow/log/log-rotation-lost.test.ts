@@ -7,9 +7,9 @@ import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { type LogKeys, parseLogKeys, signCheckpoint } from '../../../src/log/index.ts';
-import { LogSite } from '../../support/log-site.ts';
-import { noPostgres } from '../../support/postgres.ts';
-import type { Server } from '../../support/server.ts';
+import { LogSite } from '../../support/ledgers/log-site.ts';
+import { noPostgres } from '../../support/ledgers/postgres.ts';
+import type { Server } from '../../support/servers/server.ts';
 
 const NEXT = 'rotated.example/log';
 

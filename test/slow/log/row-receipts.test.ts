@@ -25,16 +25,16 @@ import { KeyWorker } from '../../../src/service/threads/key-worker.ts';
 import type { KeyTask, LogBinding } from '../../../src/service/threads/messages.ts';
 import { packRows } from '../../../src/service/threads/packed-rows.ts';
 import { withSeal } from '../../ledger/log-contract.ts';
-import type { Databases } from '../../support/databases.ts';
+import type { Databases } from '../../support/ledgers/databases.ts';
+import { noPostgres } from '../../support/ledgers/postgres.ts';
+import { sharedPostgres } from '../../support/ledgers/shared-postgres.ts';
 import {
   fakeGenerator,
   fakePlainGenerator,
   keyring,
   order,
   RecordingDrbg,
-} from '../../support/fakes.ts';
-import { noPostgres } from '../../support/postgres.ts';
-import { sharedPostgres } from '../../support/shared-postgres.ts';
+} from '../../support/servers/fakes.ts';
 
 const ORIGIN = 'phm.invalid/0123456789abcdef';
 const SOFTWARE = 'phm-key-service/0.1.0+0123456789abcdef';

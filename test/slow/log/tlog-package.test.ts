@@ -6,9 +6,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { PROJECT_VERSION } from '../../../src/process/version.ts';
-import { codeBlocks, readPage } from '../../support/markdown.ts';
-import { findNode20 } from '../../support/node-20.ts';
-import { packWorkspace } from '../../support/packed.ts';
+import { findNode20 } from '../../support/programs/node-20.ts';
+import { packWorkspace } from '../../support/programs/packed.ts';
+import { codeBlocks, readPage } from '../../support/texts/markdown.ts';
 
 const PROJECT = mkdtempSync(join(tmpdir(), 'tlog-'));
 

@@ -10,14 +10,14 @@ import { isDeepStrictEqual } from 'node:util';
 import { hashApiKey } from '../../../src/accounts/index.ts';
 import { monthlyQuotas, PUBLISHED_PLANS } from '../../../src/config/index.ts';
 import { type AccountState, type LedgerStore, openStore } from '../../../src/ledger/index.ts';
-import { changeState } from '../../support/account-state.ts';
-import { type Account, addAccounts } from '../../support/books.ts';
-import { reportTime } from '../../support/campaign.ts';
-import type { Databases } from '../../support/databases.ts';
-import { noPostgres } from '../../support/postgres.ts';
-import { makeDataDir, removeDataDir, Server } from '../../support/server.ts';
-import { sharedPostgres } from '../../support/shared-postgres.ts';
-import { until } from '../../support/until.ts';
+import { changeState } from '../../support/ledgers/account-state.ts';
+import { type Account, addAccounts } from '../../support/ledgers/books.ts';
+import type { Databases } from '../../support/ledgers/databases.ts';
+import { noPostgres } from '../../support/ledgers/postgres.ts';
+import { sharedPostgres } from '../../support/ledgers/shared-postgres.ts';
+import { reportTime } from '../../support/run/campaign.ts';
+import { until } from '../../support/run/until.ts';
+import { makeDataDir, removeDataDir, Server } from '../../support/servers/server.ts';
 
 /** Within this time after a change is durable, each server has followed it. */
 const PROMISE_MS = 2_000;

@@ -19,8 +19,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type LedgerStore, openSqliteStore } from '../../../src/ledger/index.ts';
 import { openPostgresStore } from '../../../src/ledger/postgres/store.ts';
 import { areRecorded, keyRequest, makeKeyId, makeRow, NOW, QUOTAS } from '../../ledger/contract.ts';
-import type { Databases } from '../../support/databases.ts';
-import { noPostgres } from '../../support/postgres.ts';
+import type { Databases } from '../../support/ledgers/databases.ts';
+import { noPostgres } from '../../support/ledgers/postgres.ts';
+import { sharedPostgres } from '../../support/ledgers/shared-postgres.ts';
+import { shiftUrl } from '../../support/run/shift-clock.ts';
+import { until } from '../../support/run/until.ts';
 import {
   DEMO_KEY,
   type Environment,
@@ -29,10 +32,7 @@ import {
   removeDataDir,
   runPhm,
   Server,
-} from '../../support/server.ts';
-import { sharedPostgres } from '../../support/shared-postgres.ts';
-import { shiftUrl } from '../../support/shift-clock.ts';
-import { until } from '../../support/until.ts';
+} from '../../support/servers/server.ts';
 
 const DAY_MS = 86_400_000;
 const AHEAD_MS = 400 * DAY_MS;

@@ -9,10 +9,11 @@ import { createServer, type Server as TcpServer } from 'node:net';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { newLogKeysText } from '../../../src/log/index.ts';
-import { makeCertificate } from '../../support/certificate.ts';
 import { fillDisk, mountDisk, noMount } from '../../support/faults/disk.ts';
-import { freePort } from '../../support/free-port.ts';
-import { findInstalled, noPostgres, PASSWORD, Postgres } from '../../support/postgres.ts';
+import { findInstalled, noPostgres, PASSWORD, Postgres } from '../../support/ledgers/postgres.ts';
+import { freePort } from '../../support/run/free-port.ts';
+import { shiftUrl } from '../../support/run/shift-clock.ts';
+import { makeCertificate } from '../../support/servers/certificate.ts';
 import {
   type Environment,
   environment,
@@ -21,8 +22,7 @@ import {
   removeDataDir,
   runPhm,
   Server,
-} from '../../support/server.ts';
-import { shiftUrl } from '../../support/shift-clock.ts';
+} from '../../support/servers/server.ts';
 
 interface Checked {
   readonly name: string;

@@ -7,9 +7,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import { newRecipient } from '#sealing';
-import { crashSeed } from '../../support/crashes.ts';
-import { fillDisk, mountDisk, noMount } from '../../support/faults/disk.ts';
-import { IdempotentAudit } from '../../support/idempotent-audit.ts';
+import { IdempotentAudit } from '../../support/clients/idempotent-audit.ts';
 import {
   alreadyMade,
   type Call,
@@ -20,14 +18,16 @@ import {
   mixedCalls,
   type Outcome,
   sendOnce,
-} from '../../support/idempotent-calls.ts';
-import { LogSite } from '../../support/log-site.ts';
-import { seededRandom } from '../../support/mixed-load.ts';
-import { noPostgres } from '../../support/postgres.ts';
-import { RecordingProxy } from '../../support/recording-proxy.ts';
-import type { Environment, Server } from '../../support/server.ts';
-import { shiftUrl } from '../../support/shift-clock.ts';
-import { until } from '../../support/until.ts';
+} from '../../support/clients/idempotent-calls.ts';
+import { seededRandom } from '../../support/clients/mixed-load.ts';
+import { crashSeed } from '../../support/faults/crashes.ts';
+import { fillDisk, mountDisk, noMount } from '../../support/faults/disk.ts';
+import { LogSite } from '../../support/ledgers/log-site.ts';
+import { noPostgres } from '../../support/ledgers/postgres.ts';
+import { shiftUrl } from '../../support/run/shift-clock.ts';
+import { until } from '../../support/run/until.ts';
+import { RecordingProxy } from '../../support/servers/recording-proxy.ts';
+import type { Environment, Server } from '../../support/servers/server.ts';
 
 const CLIENTS = 8;
 const RACES = 150;

@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join, resolve } from 'node:path';
 import { it } from 'node:test';
-import { environment, MAIN, makeDataDir, removeDataDir } from '../../support/server.ts';
+import { environment, MAIN, makeDataDir, removeDataDir } from '../../support/servers/server.ts';
 
 const ROOT = resolve(import.meta.dirname, '../../..');
 const NAMED = /^(.+): npx node inspect 127\.0\.0\.1:(\d+)$/gm;

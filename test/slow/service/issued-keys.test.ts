@@ -4,10 +4,16 @@
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { type Account, addAccounts } from '../../support/books.ts';
-import { DEMO_KEY, makeDataDir, phmJson, removeDataDir, Server } from '../../support/server.ts';
-import { sqliteIn } from '../../support/unknown-keys.ts';
-import { until } from '../../support/until.ts';
+import { sqliteIn } from '../../support/clients/unknown-keys.ts';
+import { type Account, addAccounts } from '../../support/ledgers/books.ts';
+import { until } from '../../support/run/until.ts';
+import {
+  DEMO_KEY,
+  makeDataDir,
+  phmJson,
+  removeDataDir,
+  Server,
+} from '../../support/servers/server.ts';
 
 /** Issues an API key of a new account, as an operator does. */
 async function makeApiKey(dataDir: string) {

@@ -5,11 +5,11 @@ import { Worker } from 'node:worker_threads';
 import { wipeKey } from '../../../src/keys/key-receipt.ts';
 import type { Principal } from '../../../src/ledger/index.ts';
 import type { KeyService } from '../../../src/service/index.ts';
-import { keyRequest, PRESENT } from '../../support/fakes.ts';
-import { startKeyService } from '../../support/key-service.ts';
-import { secondSuiteWorker } from '../../support/second-suite-worker.ts';
-import { makeDataDir, removeDataDir, Server } from '../../support/server.ts';
-import { until } from '../../support/until.ts';
+import { secondSuiteWorker } from '../../support/faults/second-suite-worker.ts';
+import { until } from '../../support/run/until.ts';
+import { keyRequest, PRESENT } from '../../support/servers/fakes.ts';
+import { startKeyService } from '../../support/servers/key-service.ts';
+import { makeDataDir, removeDataDir, Server } from '../../support/servers/server.ts';
 
 async function startBroken(t: TestContext, broken: 'known' | 'sample'): Promise<Server> {
   const dataDir = makeDataDir();

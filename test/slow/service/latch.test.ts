@@ -6,9 +6,9 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { brokenOutput } from '../../support/broken-output.ts';
-import { makeDataDir, removeDataDir, Server } from '../../support/server.ts';
-import { until } from '../../support/until.ts';
+import { brokenOutput } from '../../support/faults/broken-output.ts';
+import { until } from '../../support/run/until.ts';
+import { makeDataDir, removeDataDir, Server } from '../../support/servers/server.ts';
 
 const WITH_EVIDENCE = {
   security_level: 256,

@@ -8,9 +8,9 @@ import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:
 import { dirname, join, resolve } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { pathToFileURL } from 'node:url';
-import { noPostgres } from '../../support/postgres.ts';
-import { makeDataDir, removeDataDir } from '../../support/server.ts';
-import { until } from '../../support/until.ts';
+import { noPostgres } from '../../support/ledgers/postgres.ts';
+import { until } from '../../support/run/until.ts';
+import { makeDataDir, removeDataDir } from '../../support/servers/server.ts';
 
 const SUPPORT = resolve(import.meta.dirname, '../../support');
 const folder = makeDataDir();
@@ -25,14 +25,16 @@ function runFile(name: string, code: string): { status: number | null; output: s
     'node:fs': '{ writeFileSync }',
     'node:os': '{ tmpdir }',
     'node:test': 'test',
-    [urlOf('server.ts')]: '{ makeDataDir, removeDataDir, Server }',
-    [urlOf('postgres.ts')]: '{ Postgres }',
-    [urlOf('shared-postgres.ts')]: '{ sharedPostgres }',
+    [urlOf('servers/server.ts')]: '{ makeDataDir, removeDataDir, Server }',
+    [urlOf('ledgers/postgres.ts')]: '{ Postgres }',
+    [urlOf('ledgers/shared-postgres.ts')]: '{ sharedPostgres }',
   };
   const lines = Object.entries(imports).map(([from, names]) => `import ${names} from '${from}';`);
   writeFileSync(file, `${lines.join('\n')}\n${code}`);
-  const preloaded = ['compile-cache.mjs', 'own-folder.mjs'].map((one) => `--import=${urlOf(one)}`);
-  const setup = `--test-global-setup=${join(SUPPORT, 'global-setup.ts')}`;
+  const preloaded = ['run/compile-cache.mjs', 'run/own-folder.mjs'].map(
+    (one) => `--import=${urlOf(one)}`,
+  );
+  const setup = `--test-global-setup=${join(SUPPORT, 'run/global-setup.ts')}`;
   const { NODE_TEST_CONTEXT: _, ...env } = process.env;
   const { status, stdout, stderr } = spawnSync(
     process.execPath,

@@ -19,6 +19,7 @@ import { join, resolve } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { type Plan, PUBLISHED_PLANS } from '../../../src/config/index.ts';
+import { until } from '../../support/run/until.ts';
 import {
   type Answer,
   DEMO_KEY,
@@ -29,8 +30,7 @@ import {
   removeDataDir,
   runPhm,
   Server,
-} from '../../support/server.ts';
-import { until } from '../../support/until.ts';
+} from '../../support/servers/server.ts';
 
 const folders: string[] = [];
 after(() => folders.forEach(removeDataDir));
@@ -202,7 +202,9 @@ describe('a server without demo keys and with PHM_MASTER_KEY', () => {
   const deathFile = join(dataDir, 'die');
   let server: Server;
   before(async () => {
-    const hook = pathToFileURL(resolve(import.meta.dirname, '../../support/dying-worker.ts'));
+    const hook = pathToFileURL(
+      resolve(import.meta.dirname, '../../support/faults/dying-worker.ts'),
+    );
     hook.searchParams.set('when', deathFile);
     server = await Server.start(dataDir, {
       PHM_DEMO_KEYS: 'off',

@@ -7,7 +7,7 @@ import { connect } from 'node:net';
 import { join, resolve } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { pathToFileURL } from 'node:url';
-import { attributesOf, Collector } from '../../support/collector.ts';
+import { attributesOf, Collector } from '../../support/servers/collector.ts';
 import {
   DEMO_KEY,
   lastReason,
@@ -18,7 +18,7 @@ import {
   removeDataDir,
   runPhm,
   Server,
-} from '../../support/server.ts';
+} from '../../support/servers/server.ts';
 
 const dataDir = makeDataDir();
 after(() => removeDataDir(dataDir));
@@ -102,7 +102,9 @@ describe('the log of a server', () => {
 
   it('is JSON if the server ends by an unexpected error', async (t) => {
     const die = join(dataDir, 'die');
-    const hook = pathToFileURL(resolve(import.meta.dirname, '../../support/dying-worker.ts'));
+    const hook = pathToFileURL(
+      resolve(import.meta.dirname, '../../support/faults/dying-worker.ts'),
+    );
     hook.searchParams.set('when', die);
     const server = await Server.start(dataDir, { NODE_OPTIONS: `--import=${hook.href}` });
     t.after(() => server.stop('SIGKILL'));
@@ -114,7 +116,7 @@ describe('the log of a server', () => {
   });
 
   it('is JSON where its threads warn, and says why a shutdown was cut short', async (t) => {
-    const hook = resolve(import.meta.dirname, '../../support/warning-threads.ts');
+    const hook = resolve(import.meta.dirname, '../../support/faults/warning-threads.ts');
     const server = await Server.start(dataDir, {
       NODE_OPTIONS: `--import=${pathToFileURL(hook).href}`,
       PHM_DRAIN_SECONDS: '60',

@@ -1,9 +1,14 @@
 /** Entropy sources of a real server, as a client and an operator see them. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { NoiseFifo } from '../../support/noise-fifo.ts';
-import { type Environment, makeDataDir, removeDataDir, Server } from '../../support/server.ts';
-import { assertRefused, SourceWatch } from '../../support/source-watch.ts';
+import { NoiseFifo } from '../../support/servers/noise-fifo.ts';
+import {
+  type Environment,
+  makeDataDir,
+  removeDataDir,
+  Server,
+} from '../../support/servers/server.ts';
+import { assertRefused, SourceWatch } from '../../support/servers/source-watch.ts';
 
 /** Min-entropy per bit of a screened sample. Sound ones show 0.996; one in 10^15 shows less than this. */
 const LEAST_SCREEN = 0.985;

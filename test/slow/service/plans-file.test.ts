@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { until } from '../../support/run/until.ts';
 import {
   type Environment,
   lastReason,
@@ -12,8 +13,7 @@ import {
   removeDataDir,
   runPhm,
   Server,
-} from '../../support/server.ts';
-import { until } from '../../support/until.ts';
+} from '../../support/servers/server.ts';
 
 const SMALL = { label: 'Small', monthly_quota: 2, requests_per_second: 0.5, burst: 7 };
 

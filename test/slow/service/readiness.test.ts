@@ -12,11 +12,17 @@ import { chmodSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type pg from 'pg';
-import { type Account, addAccounts, checkBooks, queryPostgres } from '../../support/books.ts';
-import { reportTime } from '../../support/campaign.ts';
+import { Load } from '../../support/clients/mixed-load.ts';
 import { fillDisk, mountDisk, noMount } from '../../support/faults/disk.ts';
-import { Load } from '../../support/mixed-load.ts';
-import { noPostgres, PASSWORD, Postgres } from '../../support/postgres.ts';
+import {
+  type Account,
+  addAccounts,
+  checkBooks,
+  queryPostgres,
+} from '../../support/ledgers/books.ts';
+import { noPostgres, PASSWORD, Postgres } from '../../support/ledgers/postgres.ts';
+import { reportTime } from '../../support/run/campaign.ts';
+import { until } from '../../support/run/until.ts';
 import {
   checkReadiness,
   type Fault,
@@ -25,9 +31,8 @@ import {
   READY_MS,
   ROOM_MS,
   UNREADY_MS,
-} from '../../support/readiness.ts';
-import { makeDataDir, removeDataDir, Server } from '../../support/server.ts';
-import { until } from '../../support/until.ts';
+} from '../../support/servers/readiness.ts';
+import { makeDataDir, removeDataDir, Server } from '../../support/servers/server.ts';
 
 /** Returns the value of a metric without labels. */
 async function metric({ metricsAddress }: Server, name: string): Promise<string | undefined> {

@@ -5,8 +5,10 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { Keyring, parseMasterSecret } from '../../../src/proof/index.ts';
-import { noPostgres } from '../../support/postgres.ts';
-import { masterKey, Replicas } from '../../support/replicas.ts';
+import { noPostgres } from '../../support/ledgers/postgres.ts';
+import { sharedPostgres } from '../../support/ledgers/shared-postgres.ts';
+import { until } from '../../support/run/until.ts';
+import { masterKey, Replicas } from '../../support/servers/replicas.ts';
 import {
   type CommandResult,
   makeDataDir,
@@ -14,9 +16,7 @@ import {
   removeDataDir,
   runPhm,
   Server,
-} from '../../support/server.ts';
-import { sharedPostgres } from '../../support/shared-postgres.ts';
-import { until } from '../../support/until.ts';
+} from '../../support/servers/server.ts';
 
 const LEVEL = { security_level: 256 };
 const OLD_VERSION = { PHM_MASTER_KEY_VERSION: '1' };

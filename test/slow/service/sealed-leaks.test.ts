@@ -9,11 +9,11 @@ import { randomBytes } from 'node:crypto';
 import { describe, it, type TestContext } from 'node:test';
 import { inspect } from 'node:util';
 import type { RecipientKey } from '#sealing';
-import { type Call, makeCall, newRecipients } from '../../support/idempotent-calls.ts';
-import { type Form, LeakSearch } from '../../support/leak-search.ts';
-import { LogSite } from '../../support/log-site.ts';
-import { noPostgres } from '../../support/postgres.ts';
-import { WatchedSite } from '../../support/watched-site.ts';
+import { type Call, makeCall, newRecipients } from '../../support/clients/idempotent-calls.ts';
+import { LogSite } from '../../support/ledgers/log-site.ts';
+import { noPostgres } from '../../support/ledgers/postgres.ts';
+import { type Form, LeakSearch } from '../../support/servers/leak-search.ts';
+import { WatchedSite } from '../../support/servers/watched-site.ts';
 
 /** Name of what the site carries to every place, which shows that the place is read. */
 const CANARY = 'the canary';

@@ -4,8 +4,8 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { prettyLines } from '../../../src/telemetry/log-pretty.ts';
-import { Collector } from '../../support/collector.ts';
-import { DEMO_KEY, makeDataDir, removeDataDir, Server } from '../../support/server.ts';
+import { Collector } from '../../support/servers/collector.ts';
+import { DEMO_KEY, makeDataDir, removeDataDir, Server } from '../../support/servers/server.ts';
 
 const dataDir = makeDataDir();
 after(() => removeDataDir(dataDir));

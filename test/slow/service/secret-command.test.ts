@@ -7,6 +7,7 @@ import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { until } from '../../support/run/until.ts';
 import {
   type Environment,
   environment,
@@ -17,8 +18,7 @@ import {
   removeDataDir,
   runPhm,
   Server,
-} from '../../support/server.ts';
-import { until } from '../../support/until.ts';
+} from '../../support/servers/server.ts';
 
 const SECRET = 'c3'.repeat(32);
 

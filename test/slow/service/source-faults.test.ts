@@ -4,7 +4,7 @@
  * `test/slow/service/noise-servers.test.ts`, which tests a stuck device on the server.
  */
 import { describe, it } from 'node:test';
-import { assertLatches, BIASED, REPEATING, STUCK } from '../../support/faulty-sources.ts';
+import { assertLatches, BIASED, REPEATING, STUCK } from '../../support/servers/faulty-sources.ts';
 
 describe('a server whose sources fail permanently', { concurrency: true }, () => {
   for (const fault of [STUCK, BIASED, REPEATING]) {

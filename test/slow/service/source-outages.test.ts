@@ -15,9 +15,9 @@ import { extractVonNeumann } from '../../../src/entropy/sources/von-neumann.ts';
 import { formatKeyId } from '../../../src/keys/key-id.ts';
 import type * as ibm from '../../entropy/fake-ibm.ts';
 import type { Answer, Misbehaviour } from '../../entropy/fake-service.ts';
-import { SHOTS, Site } from '../../support/faulty-sources.ts';
-import type { NoiseFifo } from '../../support/noise-fifo.ts';
-import { assertRefused, type SourceWatch } from '../../support/source-watch.ts';
+import { SHOTS, Site } from '../../support/servers/faulty-sources.ts';
+import type { NoiseFifo } from '../../support/servers/noise-fifo.ts';
+import { assertRefused, type SourceWatch } from '../../support/servers/source-watch.ts';
 
 // Suites inherit the concurrency of the suite around them.
 const IN_ORDER = { concurrency: 1 };

@@ -11,7 +11,7 @@ import { after, before, describe, it } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { gate, runPackedSuite } from '#sp800-22';
 import { SOURCE_NAMES } from '../../../src/entropy/index.ts';
-import { commandJson, runCommand } from '../../support/run-command.ts';
+import { commandJson, runCommand } from '../../support/servers/run-command.ts';
 import {
   type CommandResult,
   type Environment,
@@ -19,7 +19,7 @@ import {
   MAIN,
   makeDataDir,
   removeDataDir,
-} from '../../support/server.ts';
+} from '../../support/servers/server.ts';
 
 let dataDir: string;
 before(() => {

@@ -8,10 +8,10 @@ import { pathToFileURL } from 'node:url';
 import { openTracing, parseTraceparent, type Tracing } from '../../../src/telemetry/index.ts';
 import { nameFailure } from '../../../src/telemetry/otel.ts';
 import { readTracing } from '../../../src/telemetry/tracing-settings.ts';
-import { buildTestApp, standInService } from '../../support/app.ts';
-import { attributesOf, type CollectedSpan, Collector } from '../../support/collector.ts';
-import { DEMO_KEY, makeDataDir, removeDataDir, Server } from '../../support/server.ts';
-import { until } from '../../support/until.ts';
+import { until } from '../../support/run/until.ts';
+import { buildTestApp, standInService } from '../../support/servers/app.ts';
+import { attributesOf, type CollectedSpan, Collector } from '../../support/servers/collector.ts';
+import { DEMO_KEY, makeDataDir, removeDataDir, Server } from '../../support/servers/server.ts';
 
 const TRACE = '0af7651916cd43dd8448eb211c80319c';
 const PARENT = 'b7ad6b7169203331';
@@ -29,7 +29,9 @@ const logLines = (server: Server) =>
 
 /** A hook that writes the addresses of all loaded modules to a file. */
 const noteModules = (file: string) => {
-  const hook = pathToFileURL(resolve(import.meta.dirname, '../../support/loaded-modules.ts'));
+  const hook = pathToFileURL(
+    resolve(import.meta.dirname, '../../support/servers/loaded-modules.ts'),
+  );
   hook.searchParams.set('to', file);
   return { NODE_OPTIONS: `--import=${hook.href}` };
 };

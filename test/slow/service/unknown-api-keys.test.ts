@@ -1,8 +1,8 @@
 /** A flood of invented API keys only delays clients with a valid one, and writes little to the disk. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { logLines, makeDataDir, removeDataDir, Server } from '../../support/server.ts';
-import { makeAccount, outlastFlood, sqliteIn } from '../../support/unknown-keys.ts';
+import { makeAccount, outlastFlood, sqliteIn } from '../../support/clients/unknown-keys.ts';
+import { logLines, makeDataDir, removeDataDir, Server } from '../../support/servers/server.ts';
 
 /** Requests of the flood to wait for before it ends. */
 const REQUESTS = 3_000;

@@ -11,9 +11,9 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { hangThreads } from '../../support/hang-threads.ts';
-import { makeDataDir, removeDataDir, Server } from '../../support/server.ts';
-import { until } from '../../support/until.ts';
+import { hangThreads } from '../../support/faults/hang-threads.ts';
+import { until } from '../../support/run/until.ts';
+import { makeDataDir, removeDataDir, Server } from '../../support/servers/server.ts';
 
 const RECEIVER = `
 import os, socket, sys

@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { appendFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { atExit } from './at-exit.ts';
+import { atExit } from './random/at-exit.ts';
 
 const MEBIBYTE = 2 ** 20;
 

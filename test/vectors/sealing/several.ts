@@ -8,8 +8,8 @@ import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { formatRecipientKey, newRecipient, type RecipientKey, type SealSuiteName } from '#sealing';
 import { contentOf } from '../../sealing/order.ts';
-import { buildGo, run, SEALING } from '../../support/go.ts';
-import { makeDataDir, removeDataDir } from '../../support/server.ts';
+import { buildGo, run, SEALING } from '../../support/programs/go.ts';
+import { makeDataDir, removeDataDir } from '../../support/servers/server.ts';
 
 const MIXED: readonly SealSuiteName[] = ['MLKEM768-X25519', 'ML-KEM-1024'];
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { X509Certificate } from 'node:crypto';
 import { describe, it } from 'node:test';
-import { alternativeName, selfSigned } from '../../../../test/support/certificate.ts';
+import { alternativeName, selfSigned } from '../../../../test/support/servers/certificate.ts';
 import { callerOf } from '../../src/listeners/caller.ts';
 
 const { dns, uri } = alternativeName;

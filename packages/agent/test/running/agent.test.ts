@@ -7,7 +7,7 @@ import { connect as connectPlain } from 'node:net';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { connect } from 'node:tls';
-import { until } from '../../../../test/support/until.ts';
+import { until } from '../../../../test/support/run/until.ts';
 import { LockedError } from '../../src/store/lock.ts';
 import { type Client, LocalAgents, type RunningSite, type Site } from '../support/local-agents.ts';
 

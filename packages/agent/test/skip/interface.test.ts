@@ -5,7 +5,7 @@ import { Agent as HttpsAgent, type RequestOptions, request } from 'node:https';
 import { connect } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import type { ConnectionOptions } from 'node:tls';
-import { until } from '../../../../test/support/until.ts';
+import { until } from '../../../../test/support/run/until.ts';
 import {
   type Client,
   LocalAgents,

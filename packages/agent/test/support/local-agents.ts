@@ -7,7 +7,7 @@ import {
   alternativeName,
   makeCertificate,
   selfSigned,
-} from '../../../../test/support/certificate.ts';
+} from '../../../../test/support/servers/certificate.ts';
 import { SYSTEM_CLOCK } from '../../src/clock.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { runAgent } from '../../src/running/agent.ts';

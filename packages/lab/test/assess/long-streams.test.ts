@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import fc from 'fast-check';
-import { aesCtr } from '../../../../test/support/aes-stream.ts';
+import { aesCtr } from '../../../../test/support/lab/aes-stream.ts';
 import { type LongStreamReport, runPackedSuite } from '../../../sp800-22/src/index-node.ts';
 import { copyBits, LongStreamTests } from '../../src/assess/long-streams.ts';
 import { assess } from '../../src/index-node.ts';

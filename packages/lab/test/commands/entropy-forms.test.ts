@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { aesCtr } from '../../../../test/support/aes-stream.ts';
+import { aesCtr } from '../../../../test/support/lab/aes-stream.ts';
 import { intelHex, npy, wav, xxdListing } from '../support/form-files.ts';
 import { commandJson, runCommand } from '../support/run-command.ts';
 

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { zstdCompressSync } from 'node:zlib';
-import { aesCtr } from '../../../../test/support/aes-stream.ts';
+import { aesCtr } from '../../../../test/support/lab/aes-stream.ts';
 import { AssessError, assess } from '../../src/index-node.ts';
 import { npy } from '../support/form-files.ts';
 import { runCommand, runCommandOn } from '../support/run-command.ts';

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { aesCtr } from '../../../../test/support/aes-stream.ts';
+import { aesCtr } from '../../../../test/support/lab/aes-stream.ts';
 import { commandJson, makeFolder, removeFolder, runCommand } from '../support/run-command.ts';
 
 const stream = (length: number): Buffer => aesCtr(Buffer.alloc(32, 9), length);

@@ -1,7 +1,7 @@
 /** Texts of digits that look like those of another form: their bits would be wrong, so no verdict is given on them. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { aesCtr } from '../../../../test/support/aes-stream.ts';
+import { aesCtr } from '../../../../test/support/lab/aes-stream.ts';
 import { recogniseForm } from '../../src/index-node.ts';
 import { hintsOn } from '../../src/input/hints.ts';
 import { readForm, refusal } from '../support/read-form.ts';

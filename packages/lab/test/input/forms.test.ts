@@ -9,7 +9,7 @@ import {
   gzipSync,
   zstdCompressSync,
 } from 'node:zlib';
-import { aesCtr } from '../../../../test/support/aes-stream.ts';
+import { aesCtr } from '../../../../test/support/lab/aes-stream.ts';
 import { guessFormat, recogniseForm } from '../../src/index-node.ts';
 import { containerOdds } from '../../src/input/forms/containers.ts';
 

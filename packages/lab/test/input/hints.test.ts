@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { aesCtr } from '../../../../test/support/aes-stream.ts';
+import { aesCtr } from '../../../../test/support/lab/aes-stream.ts';
 import { hintsOn } from '../../src/input/hints.ts';
 
 const RANDOM = aesCtr(Buffer.alloc(32, 71), 65_536);

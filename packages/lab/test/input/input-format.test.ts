@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { aesCtr } from '../../../../test/support/aes-stream.ts';
+import { aesCtr } from '../../../../test/support/lab/aes-stream.ts';
 import { guessFormat, recogniseForm } from '../../src/index-node.ts';
 
 const ascii = (text: string): Uint8Array => new TextEncoder().encode(text);

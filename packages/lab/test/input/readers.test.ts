@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { aesCtr } from '../../../../test/support/aes-stream.ts';
+import { aesCtr } from '../../../../test/support/lab/aes-stream.ts';
 import { FORMS } from '../../src/index-node.ts';
 import { parseFormat } from '../../src/input/readers/table.ts';
 import {

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { assess } from '../../src/index-node.ts';
 import '../../../sp800-22/src/index-node.ts';
-import { aesCtr } from '../../../../test/support/aes-stream.ts';
+import { aesCtr } from '../../../../test/support/lab/aes-stream.ts';
 
 /** The fields of a line by RFC 4180. */
 function fieldsOf(line: string): string[] {

@@ -4,8 +4,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { aesCtr } from '../../../../test/support/aes-stream.ts';
-import { CODE_POINTS } from '../../../../test/support/code-points.ts';
+import { aesCtr } from '../../../../test/support/lab/aes-stream.ts';
+import { CODE_POINTS } from '../../../../test/support/texts/code-points.ts';
 import {
   ALPHA,
   CATALOGUE,

@@ -1,7 +1,7 @@
 /** What the outputs of the suite write of each sequence, and the rows that identify a report. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { aesCtr } from '../../../../test/support/aes-stream.ts';
+import { aesCtr } from '../../../../test/support/lab/aes-stream.ts';
 import { runPackedSuite, type SuiteReport } from '../../../sp800-22/src/index-node.ts';
 import { makeOutput, type OutputKind } from '../../src/index-node.ts';
 import { checkFields, fieldRows } from '../../src/report/identity.ts';

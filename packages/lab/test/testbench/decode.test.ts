@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
-import { aesCtr } from '../../../../test/support/aes-stream.ts';
+import { aesCtr } from '../../../../test/support/lab/aes-stream.ts';
 import { AssessError, guessFormat } from '../../src/index-node.ts';
 import { Base64Decoder } from '../../src/input/readers/base64.ts';
 import { columnsOf } from '../../src/input/readers/columns.ts';
