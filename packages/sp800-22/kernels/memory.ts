@@ -60,10 +60,9 @@ export const RANK_END: usize = 0x18200;
 export const TEMPLATES: usize = 0x19000;
 export const TEMPLATES_END: usize = 0x22000;
 
-/** scan.ts: sixteen u32 of a window, sixteen u32 of all; then for each length of windows what scan.ts keeps; scratch. */
-export const SCAN_WINDOW: usize = TEMPLATES_END;
-export const SCAN_TOTALS: usize = SCAN_WINDOW + 0x40;
-export const SCAN_LEVELS: usize = SCAN_WINDOW + 0x80;
+/** scan.ts: sixteen u32 of all windows; then for each length of windows what scan.ts keeps; scratch. */
+export const SCAN_TOTALS: usize = TEMPLATES_END;
+export const SCAN_LEVELS: usize = SCAN_TOTALS + 0x40;
 export const SCAN_END: usize = 0x24000;
 
 /** universal.ts: the last position of each block value, u32 each; L = 16 needs 2^16. The kernel wipes this region. */

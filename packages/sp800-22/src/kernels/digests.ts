@@ -1,5 +1,5 @@
 /** SHA-256 of the modules built from kernels/, written by `npm run digests`. */
 export const KERNEL_DIGESTS = {
-  'relaxed-simd': '133259325c7f0dacbeab9193cda56de14fb2d27245322fe355ce0b7f712ab854',
-  simd: 'da69679f8dc1b44d2e18f354fcca997a2705795f635b32ac44ec0155edc20342',
+  'relaxed-simd': '03692df1dadbbe2bee8b6dd7d67562d0642564147dc5ec5b5e9ef2f7a7bda744',
+  simd: '7dcbc9ac8236c0d471f676b12018ea1c30dcd27b1071ecf83f7420ab9facbd3e',
 } as const;

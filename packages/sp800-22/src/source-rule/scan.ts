@@ -97,10 +97,12 @@ export function judgeScan(n: number, { extremes, totals, bits }: ScanCounts): Sc
   const [first, ...others] = extremes;
   if (!first) return undefined;
   const compared = MEASURES.length * windowsByLength(n).reduce((sum, windows) => sum + windows, 0);
-  const worst = others.reduce(
-    (one, other) => (surprise(other) > surprise(one) ? other : one),
-    first,
-  );
+  let worst = first;
+  let most = surprise(first);
+  for (const other of others) {
+    const surprised = surprise(other);
+    if (surprised > most) [worst, most] = [other, surprised];
+  }
   const { measure, ...piece } = worst;
   const p = Math.min(1, compared * binomialTwoSided(worst.count, worst.trials, 0.5));
   return { p, compared, piece: { measure: MEASURES[measure].name, ...piece }, totals, bits };
