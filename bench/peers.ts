@@ -34,7 +34,7 @@ const OURS: Candidate = {
   command: (_, file, sequences) => ({
     cwd: ROOT,
     words: [
-      ...[process.execPath, 'src/main.ts', 'assess', file, '--threads', '1'],
+      ...[process.execPath, 'src/main.mjs', 'assess', file, '--threads', '1'],
       ...['--bits', `${SEQUENCE_BITS}`, '--sequences', `${sequences}`],
     ],
   }),

@@ -57,7 +57,7 @@ async function start({ root, dataDir }: Checkout, flags: readonly string[] = [])
     PHM_DRAIN_SECONDS: '0',
     ...(PHM_WORKERS && { PHM_WORKERS }),
   };
-  const args = ['--disable-sigusr1', ...flags, join(root, 'src/main.ts'), 'serve'];
+  const args = ['--disable-sigusr1', ...flags, join(root, 'src/main.mjs'), 'serve'];
   const beginMs = performance.now();
   const server = spawn(join(root, 'node_modules/.bin/node'), args, { env, stdio: 'ignore' });
   const exited = once(server, 'exit');

@@ -1,7 +1,7 @@
 /**
  * Opens the inspector of each thread on a port of its own, and names them:
  *
- *   npx node --import=./scripts/inspect-threads.ts src/main.ts serve
+ *   npx node --import=./scripts/inspect-threads.ts src/main.mjs serve
  *
  * With `--inspect` alone, neither `node inspect` nor Chromium shows threads. A thread inherits the option, so this file runs
  * in each before its own code. The main thread has port 9229, or that of `--inspect-port`; threads have those behind it.

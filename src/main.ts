@@ -4,8 +4,6 @@
  */
 
 import { constants, fstatSync, readFileSync, statSync } from 'node:fs';
-import { enableCompileCache } from 'node:module';
-import { fileURLToPath } from 'node:url';
 import { stackFrames, visibleLines } from '#platform/terminal';
 import { dropWebCryptoWarnings, isWorkingDirectoryGone } from '#platform/threads';
 import { SetupError } from './errors.ts';
@@ -13,9 +11,6 @@ import { isJsonLog, jsonLines, logWarnings } from './process/process-log.ts';
 
 // Before any file is written: Node runs whatever is in its folder of compiled code, so no other user may write there.
 const umask = process.umask(0o077);
-// Without the cache, each start strips the types of every module and compiles it again. Enabled before anything else is
-// loaded. NODE_COMPILE_CACHE takes precedence. If the folder is not writable, the cache is incomplete or missing.
-enableCompileCache(fileURLToPath(new URL('../build/compile-cache', import.meta.url)));
 
 /** The environment as it was given. The threads and requests of this process have the other one. */
 const env = { ...process.env };

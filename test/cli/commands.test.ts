@@ -143,7 +143,7 @@ describe('phm', () => {
     for (const part of ['src', 'packages/platform/src', 'package.json']) {
       cpSync(resolve(dirname(MAIN), '..', part), join(root, part), { recursive: true });
     }
-    const command = `umask 000; exec "${process.execPath}" "${root}/src/main.ts" serve`;
+    const command = `umask 000; exec "${process.execPath}" "${root}/src/main.mjs" serve`;
     const { status, stderr } = spawnSync('sh', ['-c', command], {
       env: { PATH: process.env.PATH },
       encoding: 'utf8',

@@ -42,7 +42,7 @@ function run(command: string): Promise<End> {
   return new Promise((done) => {
     const child = execFile(
       process.execPath,
-      [join(copy, 'src/main.ts'), command],
+      [join(copy, 'src/main.mjs'), command],
       { env },
       (_, __, stderr) => done({ code: child.exitCode, stderr }),
     );

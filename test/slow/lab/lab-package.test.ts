@@ -180,7 +180,7 @@ function phm(...options: string[]): string {
     '--supplements',
     ...options,
   ];
-  return execFileSync(process.execPath, [join(ROOT, 'src/main.ts'), ...args], {
+  return execFileSync(process.execPath, [join(ROOT, 'src/main.mjs'), ...args], {
     cwd: PROJECT,
     encoding: 'utf8',
     env: { ...process.env, SOURCE_DATE_EPOCH: String(Date.parse(CREATED) / 1000) },

@@ -42,7 +42,7 @@ const ADDITIONS = {
 type Kind = keyof typeof ADDITIONS;
 
 const later = mkdtempSync(join(tmpdir(), 'phm-later-'));
-const LATER = join(later, 'src/main.ts');
+const LATER = join(later, 'src/main.mjs');
 cpSync(join(ROOT, 'src'), join(later, 'src'), { recursive: true });
 for (const name of readdirSync(ROOT)) {
   if (name !== 'src' && !name.startsWith('.')) symlinkSync(join(ROOT, name), join(later, name));

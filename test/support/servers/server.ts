@@ -6,7 +6,7 @@ import { resolve } from 'node:path';
 import { COMPILE_CACHE } from '../run/compile-cache.mjs';
 import { makeDataDir, noteLog, removeDataDir } from '../run/data-dirs.ts';
 
-export const MAIN: string = resolve(import.meta.dirname, '../../../src/main.ts');
+export const MAIN: string = resolve(import.meta.dirname, '../../../src/main.mjs');
 
 export const DEMO_KEY = 'phmsk_demo_ResearchDemoKeyNotSecret0001_1GUpEG';
 export const DEMO_PROFESSIONAL_KEY = 'phmsk_demo_ProfessionalDemoNotSecret002_2YdSrF';

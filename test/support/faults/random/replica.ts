@@ -82,7 +82,7 @@ export class Replica {
   async #runOnce(): Promise<void> {
     const { name, checkout, dataDir, port, env, logFile, onEvent } = this.options;
     const log = openSync(logFile, 'a', 0o600);
-    const child = spawn(process.execPath, [join(checkout, 'src/main.ts'), 'serve', '--json'], {
+    const child = spawn(process.execPath, [join(checkout, 'src/main.mjs'), 'serve', '--json'], {
       env: {
         PATH: process.env.PATH ?? '',
         PHM_DATA_DIR: dataDir,

@@ -137,7 +137,7 @@ export class Site {
     };
     const options = { env, maxBuffer: 2 ** 26, timeout: COMMAND_LIMIT_MS };
     return new Promise((done) => {
-      const program = [join(checkout, 'src/main.ts'), ...args];
+      const program = [join(checkout, 'src/main.mjs'), ...args];
       execFile(process.execPath, program, options, (error, stdout, stderr) => {
         const code = typeof error?.code === 'number' ? error.code : error ? -1 : 0;
         done({ code, stdout, stderr });

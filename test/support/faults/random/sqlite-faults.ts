@@ -196,7 +196,7 @@ export const SQLITE_FAULTS: readonly SqliteFault[] = [
     run: async (site, dice) => {
       const file = join(site.options.folder, 'killed.db');
       rmSync(file, { force: true });
-      const args = [join(site.options.checkout, 'src/main.ts'), 'ledger', 'backup', file];
+      const args = [join(site.options.checkout, 'src/main.mjs'), 'ledger', 'backup', file];
       const env = { PATH: process.env.PATH ?? '', ...site.environment() };
       const child = spawn(process.execPath, args, { env, stdio: 'ignore' });
       const held = await hold(dice, 200, 2_000);
