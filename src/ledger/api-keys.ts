@@ -149,11 +149,6 @@ export function settingValues(settings: Partial<ApiKeySettings>): (string | numb
   ];
 }
 
-/** Reports whether an API key has a rule, which older programs do not know. A name is none. */
-export function hasRules({ name: _, ...rules }: Partial<ApiKeySettings>): boolean {
-  return Object.values(rules).some((value) => value !== null && value !== undefined);
-}
-
 export function toApiKeyRecord(row: Row): ApiKeyRecord {
   return {
     ...(row as unknown as ApiKeyRecord),

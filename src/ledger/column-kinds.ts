@@ -4,13 +4,6 @@ import { LATENCY_BUCKETS } from './latency.ts';
 
 export type Value = string | number | boolean | Uint8Array | null;
 
-/** What only later programs know, in the order of their schemas. */
-export const NOVELTIES = [
-  ...(['sealing', 'records', 'api_keys', 'accounts'] as const),
-  ...(['several', 'deliveries'] as const),
-] as const;
-export type Novelty = (typeof NOVELTIES)[number];
-
 export interface Column {
   readonly name: string;
   /** `int64`: an integer that a number cannot hold. */
@@ -20,8 +13,11 @@ export interface Column {
   readonly expected: string;
   /** The value of rows from files older than the column. A column without it must be in every file. */
   readonly absent?: Value;
-  /** What a program must know to work with a row whose value differs from `absent`. */
-  readonly needs?: Novelty;
+  /**
+   * The schema version that programs must know to work with a row whose value differs from `absent`; without it, those of the
+   * baseline can. `needed-program.ts` reads it.
+   */
+  readonly needs?: number;
   /** True if the sums of the column are compared after a move. */
   readonly summed?: true;
 }
@@ -180,8 +176,8 @@ export function nullable(column: Column, absent: Value = null): Column {
   };
 }
 
-/** A nullable column that means something to programs that know `needs`, and only to them. */
-export function known(needs: Novelty, column: Column): Column {
+/** A nullable column whose values only programs of this schema version and later ones understand. */
+export function known(needs: number, column: Column): Column {
   return { ...nullable(column), needs };
 }
 

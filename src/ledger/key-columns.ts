@@ -85,7 +85,7 @@ const FINGERPRINT: Column = {
 
 /**
  * In the order of the files. The compiler asks for the column of each member of a row. A new one is the last, `nullable`, with
- * `digest`, and with `known` instead if programs that do not know it must not work with the row.
+ * `digest`, and with `known` instead if programs that do not know it must not work with the row: its version is that of the migration.
  */
 const KEY_COLUMNS: Readonly<Record<Place, KeyColumn>> = {
   keyId: KEY_ID,
@@ -113,15 +113,15 @@ const KEY_COLUMNS: Readonly<Record<Place, KeyColumn>> = {
   // The statement has the name, and all columns of a seal.
   'receipt.softwareId': { ...nullable(integer('software_id', INT32_MAX)), digest: 'never' },
   'receipt.software': { ...text('software', 1_000), source: 'software.name' },
-  'sealed.recipient': { ...known('sealing', bytes('sealed_to', 32)), digest: 'never' },
+  'sealed.recipient': { ...nullable(bytes('sealed_to', 32)), digest: 'never' },
   'sealed.digest': { ...nullable(bytes('sealed_digest', 32)), digest: 'never' },
-  labels: { ...known('records', labels('labels', 10_000)), digest: 'absent' },
-  expiresMs: { ...known('records', integer('expires_ms', TIME_MAX)), digest: 'absent' },
+  labels: { ...nullable(labels('labels', 10_000)), digest: 'absent' },
+  expiresMs: { ...nullable(integer('expires_ms', TIME_MAX)), digest: 'absent' },
   'sealed.further': {
-    ...known('several', bytesUpTo('further_seals', SEAL_BYTES, MAX_FURTHER_SEALS)),
+    ...known(15, bytesUpTo('further_seals', SEAL_BYTES, MAX_FURTHER_SEALS)),
     digest: 'never',
   },
-  'sealed.deliveryId': { ...known('deliveries', bytes('delivery_id', 16)), digest: 'never' },
+  'sealed.deliveryId': { ...known(16, bytes('delivery_id', 16)), digest: 'never' },
   'sealed.deliveryContext': { ...nullable(bytes('delivery_context', 32)), digest: 'never' },
 };
 

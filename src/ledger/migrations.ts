@@ -37,21 +37,6 @@ const TAG_BEFORE_BASELINE = 'before-baseline';
 
 const OLDEST_PROGRAM = /^-- oldest-program: ([1-9]\d*)\n/;
 
-/**
- * Records that the ledger holds a sealed key or an account with `sealed_only`, in the transaction that brings it.
- * Programs before version 10 do not know these, and refuse to open the ledger from then on.
- */
-export const REQUIRE_SEALING_PROGRAM: string = requirement(10);
-
-/**
- * Records that the ledger holds a key for several recipients, in the transaction that brings it. Programs before version 15
- * would rebuild its statement with one recipient, and refuse to open the ledger from then on.
- */
-export const REQUIRE_SEVERAL_PROGRAM: string = requirement(15);
-
-/** Records that the ledger holds a delivery, or an API key for some recipients. Programs before version 16 refuse it from then on. */
-export const REQUIRE_DELIVERIES_PROGRAM: string = requirement(16);
-
 /** Returns the statement that makes programs before a version refuse the ledger, because of what it holds from now on. */
 export function requirement(version: number): string {
   return `UPDATE schema_version SET oldest_program = ${version} WHERE oldest_program < ${version}`;

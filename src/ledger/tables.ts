@@ -39,7 +39,7 @@ import {
 import { REVOCATION_REASONS, REVOKED_STATES } from './key-records.ts';
 import { SEALED_ONLY } from './store.ts';
 
-export { type Column, NOVELTIES, type Novelty, type Value } from './column-kinds.ts';
+export type { Column, Value } from './column-kinds.ts';
 
 export interface Table {
   /** All columns. The first `keyLength` form the primary key, which orders the rows. */
@@ -111,10 +111,10 @@ export const TABLES = {
       text('plan', 100),
       flag('demo'),
       integer('created_ms', TIME_MAX),
-      { ...oneOf('sealed_only', SEALED_ONLY), absent: 'off', needs: 'sealing' },
-      known('accounts', integer('suspended_ms', TIME_MAX)),
-      known('accounts', integer('deleted_ms', TIME_MAX)),
-      known('accounts', bytes('state_audit_id', 16)),
+      { ...oneOf('sealed_only', SEALED_ONLY), absent: 'off' },
+      nullable(integer('suspended_ms', TIME_MAX)),
+      nullable(integer('deleted_ms', TIME_MAX)),
+      nullable(bytes('state_audit_id', 16)),
     ],
     misfit: (row) => {
       const [suspended, deleted, audit] = row.slice(...STATE);
@@ -134,16 +134,16 @@ export const TABLES = {
       integer('created_ms', TIME_MAX),
       nullable(integer('revoked_ms', TIME_MAX)),
       nullable(text('name', MAX_API_KEY_NAME)),
-      known('api_keys', matching('scopes', isScopeList, 'a list of scopes')),
-      known('api_keys', integer('expires_ms', TIME_MAX)),
-      known('api_keys', matching('address_ranges', isRangeList, 'a list of address ranges')),
-      known('api_keys', real('rate_per_second', Number.MAX_VALUE)),
-      known('api_keys', integer('burst', INT32_MAX)),
-      known('api_keys', integer('monthly_limit')),
+      nullable(matching('scopes', isScopeList, 'a list of scopes')),
+      nullable(integer('expires_ms', TIME_MAX)),
+      nullable(matching('address_ranges', isRangeList, 'a list of address ranges')),
+      nullable(real('rate_per_second', Number.MAX_VALUE)),
+      nullable(integer('burst', INT32_MAX)),
+      nullable(integer('monthly_limit')),
       nullable(integer('last_used_hour', INT32_MAX)),
       nullable(id('replaced_by')),
       nullable(id('counter_id')),
-      known('deliveries', matching('recipients', isRecipientList, 'a list of names')),
+      known(16, matching('recipients', isRecipientList, 'a list of names')),
     ],
   },
   usage: {
@@ -310,7 +310,7 @@ export const TABLES = {
     since: 6,
     columns: [
       id('account_id'),
-      { ...bytes('delivery_id', 16), absent: null, needs: 'deliveries' },
+      { ...bytes('delivery_id', 16), absent: null, needs: 16 },
       KEY_ID,
       integer('until_ms', TIME_MAX),
     ],

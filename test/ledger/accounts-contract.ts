@@ -15,7 +15,6 @@ import { auditRecord } from './log-contract.ts';
 import { plain } from './sealing-contract.ts';
 
 /** Which programs may open the ledger. */
-const OLDEST = 'SELECT oldest_program AS oldest FROM schema_version';
 
 const ACTIONS: Readonly<Record<AccountState, AuditAction>> = {
   suspended: 'account_suspended',
@@ -45,15 +44,13 @@ interface AccountsOrder {
   readonly open: () => Promise<LedgerStore>;
   /** Reads the database directly. */
   readonly ask: (sql: string) => Promise<readonly Record<string, unknown>[]>;
-  /** The schema version that brought states of accounts. */
-  readonly schema: number;
 }
 
 const hashOf = (accountId: string) => createHash('sha256').update(accountId).digest();
 
 export function accountsContract(
   name: string,
-  { open, ask, schema }: AccountsOrder,
+  { open, ask }: AccountsOrder,
   when: { readonly skip: string | false } = { skip: false },
 ): void {
   describe(`states of accounts in a ledger: ${name}`, when, () => {
@@ -127,9 +124,7 @@ export function accountsContract(
       return (await store.audits(null, 1_000)).length;
     }
 
-    it('are active at first, and let older programs open the ledger', async () => {
-      // A migration after the one that brought states may need newer programs.
-      await ask(`UPDATE schema_version SET oldest_program = ${schema - 1}`);
+    it('are active at first', async () => {
       const id = await account();
       const found = await store.findAccount(id);
       assert.equal(found && accountState(found), 'active');
@@ -139,10 +134,9 @@ export function accountsContract(
       );
       assert.equal(await store.findAccount('acct_unknown'), null);
       assert.equal((await principalOf(id))?.suspended, false);
-      assert.deepEqual((await ask(OLDEST)).map(plain), [{ oldest: schema - 1 }]);
     });
 
-    it('change with their audit record, for every program from then on', async () => {
+    it('change with their audit record', async () => {
       const id = await account();
       const audit = auditOf('suspended', NOW + 5);
       assert.equal(await change(id, 'suspended', NOW + 5, audit), 'changed');
@@ -153,7 +147,6 @@ export function accountsContract(
         [NOW + 5, null, Buffer.from(audit.auditId)],
       );
       assert.deepEqual(found?.change, plain({ ...audit, pending: null }));
-      assert.deepEqual((await ask(OLDEST)).map(plain), [{ oldest: schema }]);
       const listed = (await store.listAccounts()).find(({ accountId }) => accountId === id);
       assert.deepEqual(plain({ ...listed, change: found?.change }), found);
     });

@@ -1,6 +1,5 @@
 /** The contract of every ledger store for API keys: rules, rotation, last use, and monthly limits. */
 import assert from 'node:assert/strict';
-import { randomBytes } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import type {
   ApiKeySettings,
@@ -13,8 +12,6 @@ import { DAY_MS } from './clock-contract.ts';
 import { keyRequest, MONTH, makeKeyId, makeRow, NOW } from './contract.ts';
 import { auditRecord } from './log-contract.ts';
 import type { RecordsOrder } from './records-contract.ts';
-
-const OLDEST = 'SELECT oldest_program AS oldest FROM schema_version';
 
 const SETTINGS: ApiKeySettings = {
   name: 'Billing – 𝛌',
@@ -33,7 +30,7 @@ const NONE: Partial<ApiKeySettings> = {};
 
 export function apiKeysContract(
   name: string,
-  { open, setClock, ask, schema }: Omit<RecordsOrder, 'tap' | 'writes'>,
+  { open, setClock }: Pick<RecordsOrder, 'open' | 'setClock'>,
   when: { readonly skip: string | false } = { skip: false },
 ): void {
   describe(`API keys of a ledger: ${name}`, when, () => {
@@ -83,30 +80,9 @@ export function apiKeysContract(
 
     const recordOf = (apiKeyId: string) => store.findApiKey(hashOf(apiKeyId));
 
-    const oldestProgram = async () => Number((await ask(OLDEST))[0]?.oldest);
-
     const audits = async () => (await store.audits(null, 10_000)).length;
 
     const audit = () => auditRecord(null, { action: 'api_key_rotated', auditId: makeKeyId() });
-
-    it('asks for newer programs with the first rule or rotation, not before', async () => {
-      const id = await account();
-      const before = schema - 1;
-      // A migration after the one that brought rules may need newer programs.
-      await ask(`UPDATE schema_version SET oldest_program = ${before}`);
-      const named = await issue(id, { name: 'only a name' });
-      assert.equal(await oldestProgram(), before);
-      assert.equal((await rotate('key_unknown', NOW)).outcome, 'unusable');
-      const orphan = { accountId: 'acct_unknown', apiKeyId: 'k', hint: 'h', createdMs: NOW };
-      const added = await store.addApiKey(
-        { ...orphan, revokedMs: null, burst: 1 },
-        randomBytes(32),
-      );
-      assert.equal(added, false);
-      assert.equal(await oldestProgram(), before);
-      await rotate(named, NOW + DAY_MS);
-      assert.equal(await oldestProgram(), schema);
-    });
 
     it('are kept with their settings, and are found by their hash and listed', async () => {
       const id = await account();

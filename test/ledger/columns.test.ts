@@ -1,6 +1,7 @@
 /**
- * No column is forgotten: both stores write all columns of a key's row, `phm export` leaves nothing out, and `phm log check`
- * sees a change of any column of such a row. A column that a migration adds fails here until both know it.
+ * No column is forgotten: both stores write all columns of a key's row, `phm export` leaves nothing out, `phm log check` sees
+ * a change of any column of such a row, and a value that not all programs know keeps the others out. A column that a migration
+ * adds fails here until both know it.
  */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -9,6 +10,8 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, it } from 'node:test';
 import { rowDigest } from '../../src/keys/statement.ts';
+import { exportLedger, importLedger, openMovableStore } from '../../src/ledger/admin.ts';
+import type { Column } from '../../src/ledger/column-kinds.ts';
 import {
   type LedgerRow,
   type LedgerStore,
@@ -16,11 +19,13 @@ import {
   type StoreLocation,
 } from '../../src/ledger/index.ts';
 import { NEW_COLUMNS, rowOf } from '../../src/ledger/key-columns.ts';
-import { columnsOf, TABLE_NAMES } from '../../src/ledger/tables.ts';
+import { baselineVersion, newestVersion, readMigrations } from '../../src/ledger/migrations.ts';
+import { columnsOf, TABLE_NAMES, type TableName } from '../../src/ledger/tables.ts';
 import type { Databases } from '../support/ledgers/databases.ts';
 import { noPostgres } from '../support/ledgers/postgres.ts';
 import { sharedPostgres } from '../support/ledgers/shared-postgres.ts';
-import { keyRequest, makeRow, NOW, QUOTAS } from './contract.ts';
+import { keyRequest, makeKeyId, makeRow, NOW, QUOTAS } from './contract.ts';
+import { seal } from './sealing-contract.ts';
 
 /** Tables that no export has, with the reason. */
 const UNMOVED_TABLES: Readonly<Record<string, string>> = {
@@ -77,8 +82,8 @@ before(async () => {
 });
 after(() => postgres?.remove());
 
-function sqlite(): Database {
-  const path = join(directory, 'phm.db');
+function sqlite(name: string): Database {
+  const path = join(directory, `${name}.db`);
   return {
     location: { kind: 'sqlite', path },
     columns: `SELECT list.name AS "table", info.name AS name, lower(info.type) AS type
@@ -96,16 +101,20 @@ function sqlite(): Database {
   };
 }
 
-async function postgresql(): Promise<Database> {
+async function postgresql(name: string): Promise<Database> {
   return {
-    location: { kind: 'postgres', url: await postgres.createLedger('columns') },
+    location: { kind: 'postgres', url: await postgres.createLedger(name) },
     columns: `SELECT relname AS "table", attname AS name, format_type(atttypid, NULL) AS type
       FROM pg_attribute JOIN pg_class ON pg_class.oid = attrelid
       WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition
         AND attnum > 0 AND NOT attisdropped`,
-    ask: (sql) => postgres.query('columns', sql),
+    ask: (sql) => postgres.query(name, sql),
     bytes: (value) => `'\\x${Buffer.from(value).toString('hex')}'::bytea`,
   };
+}
+
+async function newLedger(kind: 'sqlite' | 'postgres', name: string): Promise<Database> {
+  return kind === 'sqlite' ? sqlite(name) : postgresql(name);
 }
 
 /** Returns another value of a column of the one row, as SQL. */
@@ -133,26 +142,103 @@ async function changed({ name, type }: CatalogueColumn, database: Database): Pro
   }
 }
 
-const EVIDENCE = { definition: 1, gateP: 0.5, testsPassed: 15, totalTests: 15 };
+/** JSON values by kind. Each column takes one of its kind. */
+const SAMPLES: Readonly<Record<Column['kind'], readonly unknown[]>> = {
+  text: ['os:256', '{"a":"b"}'],
+  integer: [1, 256],
+  real: [1],
+  flag: [true],
+  bytes: [
+    ...[32, 16, 64, 752].map((length) => '01'.repeat(length)),
+    Buffer.from(makeKeyId()).toString('hex'),
+  ],
+  int64: [1],
+};
+
+function sampleOf(column: Column): unknown {
+  if (column.kind === 'int64') return 1n;
+  const found = SAMPLES[column.kind].find((json) => column.read(json) !== undefined);
+  assert.ok(found !== undefined, `add a value to SAMPLES that is ${column.expected}`);
+  return column.read(found);
+}
 
 /** Returns a row that has a value in every column. */
 function fullRow(softwareId: number): LedgerRow {
-  const values = {
-    text: 'x',
-    integer: 1,
-    real: 1,
-    flag: true,
-    bytes: Buffer.alloc(32, 1),
-    int64: 1n,
-  };
-  const row = rowOf(({ kind }) => values[kind]);
-  const { keyId, commitment, securityLevel } = makeRow();
+  const row = rowOf(sampleOf);
+  const { keyId, commitment } = makeRow();
+  return { ...row, keyId, commitment, receipt: row.receipt && { ...row.receipt, softwareId } };
+}
+
+/** Returns a row that has only the value of this column, and what must be set with it. */
+function rowWith(name: string, softwareId: number): LedgerRow {
+  const column = NEW_COLUMNS.find((one) => one.name === name);
+  assert.ok(column);
+  const [member = '', inner] = column.place.split('.');
+  const { evidence, receipt } = fullRow(softwareId);
+  const parts: Readonly<Record<string, object | null>> = { evidence, receipt, sealed: seal() };
+  const value = sampleOf(column);
   return {
-    ...{ ...row, keyId, commitment, securityLevel },
-    evidence: { ...EVIDENCE, pValues: Buffer.alloc(752) },
-    labels: '{"a":"b"}',
-    receipt: row.receipt && { ...row.receipt, sources: 'os:256', softwareId },
+    ...makeRow(),
+    [member]: inner === undefined ? value : { ...parts[member], [inner]: value },
   };
+}
+
+/** How a row of another table than `ledger` gets a value that only later programs know. */
+const BRING: Readonly<Record<string, (store: LedgerStore, accountId: string) => Promise<unknown>>> =
+  {
+    'api_keys.recipients': (store, accountId) => {
+      const record = { apiKeyId: 'key_r', accountId, hint: 'h', createdMs: NOW, revokedMs: null };
+      return store.addApiKey({ ...record, recipients: ['paris'] }, Buffer.alloc(32));
+    },
+    'deliveries.delivery_id': async (store, accountId) => {
+      const recipient = { name: 'paris', publicKey: Buffer.alloc(32) };
+      await store.addRecipient({ ...recipient, accountId, suite: 's', createdMs: NOW });
+      const delivery = {
+        deliveries: [{ deliveryId: Buffer.alloc(16), copies: ['{}'] }],
+        recipients: [recipient],
+        untilMs: Date.UTC(9999, 0),
+        limits: { copies: 1, bytes: 2 },
+      };
+      return store.commit([{ ...keyRequest(accountId), delivery }], []);
+    },
+  };
+
+/** The columns whose values not all programs know. */
+const KNOWN = TABLE_NAMES.flatMap((table) =>
+  columnsOf(table).flatMap(({ name, needs }) =>
+    needs === undefined ? [] : [{ table, name, needs }],
+  ),
+);
+
+async function bring(store: LedgerStore, table: TableName, name: string): Promise<void> {
+  const accountId = 'acct_b';
+  await addAccount(store, accountId);
+  if (table === 'ledger') {
+    const row = rowWith(name, await store.registerSoftware('phm'));
+    const [outcome] = await store.commit([keyRequest(accountId, row)], []);
+    assert.equal(outcome?.kind, 'committed');
+    return;
+  }
+  const way = BRING[`${table}.${name}`];
+  assert.ok(way, `say in BRING how a row gets a value of ${table}.${name}`);
+  await way(store, accountId);
+}
+
+async function addAccount(store: LedgerStore, accountId: string): Promise<void> {
+  const account = { accountId, name: 'a', plan: 'enterprise', demo: false, createdMs: NOW };
+  await store.addAccount(account);
+}
+
+/** Moves all rows of a ledger into an empty one. */
+async function move(from: StoreLocation, to: StoreLocation): Promise<void> {
+  const { signal } = new AbortController();
+  const chunks: Uint8Array[] = [];
+  const put = async (bytes: Uint8Array) => void chunks.push(bytes);
+  await exportLedger(await openMovableStore(from), NOW, put, signal);
+  const lines = (async function* () {
+    yield* chunks;
+  })();
+  await importLedger(await openMovableStore(to), lines, Object.keys(QUOTAS), signal);
 }
 
 async function digest(store: LedgerStore): Promise<string> {
@@ -173,12 +259,11 @@ for (const kind of ['sqlite', 'postgres'] as const) {
     let columns: readonly CatalogueColumn[];
 
     before(async () => {
-      database = kind === 'sqlite' ? sqlite() : await postgresql();
+      database = await newLedger(kind, 'columns');
       store = await openStore(database.location, QUOTAS);
       columns = (await database.ask(database.columns)) as unknown as CatalogueColumn[];
       const accountId = 'acct_a';
-      const account = { accountId, name: 'a', plan: 'enterprise', demo: false, createdMs: NOW };
-      await store.addAccount(account);
+      await addAccount(store, accountId);
       await store.commit([keyRequest(accountId, fullRow(await store.registerSoftware('phm')))], []);
     });
     after(() => store.close());
@@ -230,5 +315,39 @@ for (const kind of ['sqlite', 'postgres'] as const) {
         ),
       );
     });
+
+    it('that only later programs know name a schema after the baseline', () => {
+      const migrations = readMigrations(kind);
+      const [first, last] = [baselineVersion(migrations), newestVersion(migrations)];
+      assert.ok(KNOWN.length > 0);
+      for (const { table, name, needs } of KNOWN)
+        assert.ok(needs > first && needs <= last, `${table}.${name}`);
+    });
+
+    for (const { table, name, needs } of KNOWN) {
+      it(`admit only programs of ${needs} once ${table}.${name} has a value, and not before`, async () => {
+        const ledgers = ['committed', 'moved'].map((way) =>
+          newLedger(kind, `${way}_${table}_${name}`),
+        );
+        const [committed, moved] = (await Promise.all(ledgers)) as [Database, Database];
+        const oldest = async ({ ask }: Database) =>
+          Number((await ask('SELECT oldest_program AS oldest FROM schema_version'))[0]?.oldest);
+        const open = async ({ location }: Database) => openStore(location, QUOTAS);
+        await (await open(moved)).close();
+        const store = await open(committed);
+        const before = await oldest(committed);
+        assert.ok(before < needs);
+        await addAccount(store, 'acct_a');
+        await store.commit([keyRequest('acct_a')], []);
+        await store.probe({ accountIds: [], room: true });
+        assert.equal(await oldest(committed), before);
+        await bring(store, table, name);
+        assert.equal(await oldest(committed), needs);
+        await store.close();
+        assert.equal(await oldest(moved), before);
+        await move(committed.location, moved.location);
+        assert.equal(await oldest(moved), needs);
+      });
+    }
   });
 }

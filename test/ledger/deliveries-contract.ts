@@ -55,7 +55,7 @@ const sealedKey = (id: Uint8Array, recipient: string) =>
 
 export function deliveriesContract(
   name: string,
-  { open, setClock, ask, schema, tap }: Omit<RecordsOrder, 'writes'>,
+  { open, setClock, ask, tap }: Omit<RecordsOrder, 'writes'>,
   when: { readonly skip: string | false } = { skip: false },
 ): void {
   describe(`deliveries of a ledger: ${name}`, when, () => {
@@ -524,11 +524,6 @@ export function deliveriesContract(
       await store.withdrawDeliveries({ accountId: id, deliveryIds: [one] });
       assert.deepEqual(await states(id, one), { lyon: 'removed', paris: 'removed' });
       assert.deepEqual(await states(id, two), { lyon: 'waiting', paris: 'waiting' });
-    });
-
-    it('refuse programs that do not know deliveries from the first one on', async () => {
-      const [found] = await ask('SELECT oldest_program AS oldest FROM schema_version');
-      assert.equal(found?.oldest, schema);
     });
 
     it('forget deliveries only with the rows of their keys', async () => {

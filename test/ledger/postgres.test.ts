@@ -14,18 +14,13 @@ import {
   openSqliteStore,
   type StoreLocation,
 } from '../../src/ledger/index.ts';
-import { oldestProgram, readMigrations } from '../../src/ledger/migrations.ts';
+import { readMigrations } from '../../src/ledger/migrations.ts';
 import { isOfCommit } from '../../src/ledger/postgres/confirmation.ts';
 import { PostgresConnection } from '../../src/ledger/postgres/connection.ts';
 import { COPY_PAGE } from '../../src/ledger/postgres/deliveries.ts';
 import { migratePostgres, openPostgresStore } from '../../src/ledger/postgres/store.ts';
 import { COMMIT_BATCH } from '../../src/ledger/postgres/writer.ts';
-import {
-  createOldLedger,
-  LAST_OLD,
-  makeOldPostgres,
-  oldMigrations,
-} from '../support/ledgers/old-ledgers.ts';
+import { createOldLedger, LAST_OLD, makeOldPostgres } from '../support/ledgers/old-ledgers.ts';
 import { noPostgres, PASSWORD, Postgres } from '../support/ledgers/postgres.ts';
 import { WayToServer } from '../support/ledgers/way.ts';
 import { accountsContract } from './accounts-contract.ts';
@@ -88,14 +83,9 @@ let deliveries: string | null = null;
 let accounts: string | null = null;
 const when = { skip: noPostgres };
 
-/**
- * Creates a ledger from before the baseline, which asks for newer programs by what it holds: a newer one needs those of the
- * baseline from the start, and migrations after it may need newer ones still.
- */
+/** Creates a ledger from before the baseline, whose changes others follow. */
 async function createEarlier(name: string): Promise<string> {
   const url = await createOldLedger(postgres, name);
-  const oldest = oldestProgram(oldMigrations('postgres'));
-  await postgres.query(name, `UPDATE schema_version SET oldest_program = ${oldest}`);
   await postgres.query(name, 'CREATE PUBLICATION everything FOR ALL TABLES');
   return url;
 }
@@ -149,8 +139,6 @@ apiKeysContract(
       return open(apiKeys);
     },
     setClock: (atMs) => postgres.setClock('api_keys', atMs),
-    ask: (sql) => postgres.query('api_keys', sql) as Promise<Record<string, unknown>[]>,
-    schema: 12,
   },
   when,
 );
@@ -164,7 +152,6 @@ recordsContract(
     },
     setClock: (atMs) => postgres.setClock('records', atMs),
     ask: (sql) => postgres.query('records', sql) as Promise<Record<string, unknown>[]>,
-    schema: 11,
     writes: async () => {
       const sql = 'SELECT max(xmin::text::bigint) AS newest FROM key_states';
       return (await postgres.query('records', sql))[0]?.newest;
@@ -183,7 +170,6 @@ deliveriesContract(
     },
     setClock: (atMs) => postgres.setClock('deliveries', atMs),
     ask: (sql) => postgres.query('deliveries', sql) as Promise<Record<string, unknown>[]>,
-    schema: 16,
     tap,
   },
   when,
@@ -197,7 +183,6 @@ accountsContract(
       return open(accounts);
     },
     ask: (sql) => postgres.query('accounts', sql) as Promise<Record<string, unknown>[]>,
-    schema: 13,
   },
   when,
 );
@@ -951,27 +936,7 @@ describe('idempotency records in PostgreSQL', when, () => {
 });
 
 describe('PostgreSQL schema', when, () => {
-  it('refuses earlier programs from the first sealed key on, also after later migrations', async () => {
-    const url = await createEarlier('sealed');
-    const earlier = oldMigrations('postgres', 9);
-    const openEarlier = async () => {
-      const store = await openPostgresStore({ url, quotas: QUOTAS, migrations: earlier });
-      await store.close();
-    };
-    const store = await open(url);
-    const id = await addAccount(store, 'enterprise');
-    await store.commit([batchOf(id, 2, { idempotency: record('k') })], []);
-    await openEarlier();
-    await store.commit([keyRequest(id, makeRow({ sealed: seal() }))], []);
-    const refusal = { name: 'SetupError', message: /needs programs of version 10/ };
-    await assert.rejects(openEarlier(), refusal);
-    const later = { version: 99, sql: '-- oldest-program: 8\nSELECT 1;' };
-    await migratePostgres(url, [...readMigrations('postgres'), later]);
-    await assert.rejects(openEarlier(), refusal);
-    await store.close();
-  });
-
-  it('allows programs of the baseline until the first key for several recipients', async () => {
+  it('allows programs of the baseline until the first key for several recipients, and not again after a later migration', async () => {
     const url = await postgres.createLedger('several');
     const baseline = readMigrations('postgres').slice(0, 1);
     const openBaseline = async () => {
@@ -983,10 +948,11 @@ describe('PostgreSQL schema', when, () => {
     await store.commit([keyRequest(id, makeRow({ sealed: seal() }))], []);
     await openBaseline();
     await store.commit([keyRequest(id, makeRow({ sealed: seal(2) }))], []);
-    await assert.rejects(openBaseline(), {
-      name: 'SetupError',
-      message: /needs programs of version 15/,
-    });
+    const refusal = { name: 'SetupError', message: /needs programs of version 15/ };
+    await assert.rejects(openBaseline(), refusal);
+    const later = { version: 99, sql: '-- oldest-program: 14\nSELECT 1;' };
+    await migratePostgres(url, [...readMigrations('postgres'), later]);
+    await assert.rejects(openBaseline(), refusal);
     await store.close();
   });
 
@@ -1145,7 +1111,7 @@ describe('a move to and from PostgreSQL', when, () => {
     for (const store of [source, target, returned]) await store.close();
   });
 
-  it('copies labels, expiries and revocations, and admits only programs that know them', async () => {
+  it('copies labels, expiries and revocations', async () => {
     const [from, back] = ['records-from.db', 'records-back.db'].map((file) => {
       return join(directory, file);
     }) as [string, string];
@@ -1161,11 +1127,9 @@ describe('a move to and from PostgreSQL', when, () => {
     await importChunks({ kind: 'sqlite', path: back }, again);
     for (const store of [target, returned]) await assertSameRecords(source, store, rows);
     for (const store of [source, target, returned]) await store.close();
-    const oldest = 'SELECT oldest_program AS oldest FROM schema_version';
-    assert.deepEqual(await postgres.query('moved_records', oldest), [{ oldest: 11 }]);
   });
 
-  it('copies states of accounts, and admits only programs that know them', async () => {
+  it('copies states of accounts', async () => {
     const from = join(directory, 'states-from.db');
     const source = openSqliteStore({ path: from, quotas: QUOTAS });
     await fillStates(source);
@@ -1177,18 +1141,14 @@ describe('a move to and from PostgreSQL', when, () => {
     const target = await open(url);
     await assertSameStates(source, target);
     for (const store of [source, target]) await store.close();
-    const oldest = 'SELECT oldest_program AS oldest FROM schema_version';
-    assert.deepEqual(await postgres.query('moved_states', oldest), [{ oldest: 13 }]);
   });
 
   /**
-   * Fills a file, and moves it into a database and on into another file. Both exports are equal, and the database admits programs
-   * from `oldest` on. The caller closes the stores.
+   * Fills a file, and moves it into a database and on into another file. Both exports are equal. The caller closes the stores.
    */
   async function moveThereAndBack<Filled>(
     name: string,
     fill: (source: LedgerStore) => Promise<Filled>,
-    oldest: number,
   ): Promise<{ stores: [LedgerStore, LedgerStore, LedgerStore]; filled: Filled }> {
     const [from, back] = ['from', 'back'].map((end) => join(directory, `${name}-${end}.db`)) as [
       string,
@@ -1205,21 +1165,19 @@ describe('a move to and from PostgreSQL', when, () => {
     assert.equal(String(Buffer.concat(again)), String(Buffer.concat(exported)));
     const returned = openSqliteStore({ path: back, quotas: QUOTAS });
     await importChunks({ kind: 'sqlite', path: back }, again);
-    const version = 'SELECT oldest_program AS oldest FROM schema_version';
-    assert.deepEqual(await postgres.query(name, version), [{ oldest }]);
     return { stores: [source, target, returned], filled };
   }
 
   it('copies sealed keys, recipients and idempotency records, so that a retry is replayed', async () => {
-    const { stores, filled } = await moveThereAndBack('moved_sealed', fillSealed, 10);
+    const { stores, filled } = await moveThereAndBack('moved_sealed', fillSealed);
     for (const store of stores) {
       await assertSealed(store, filled);
       await store.close();
     }
   });
 
-  it('copies deliveries with their states and copies, and admits only programs that know them', async () => {
-    const { stores, filled: read } = await moveThereAndBack('moved_deliveries', fillDeliveries, 16);
+  it('copies deliveries with their states and copies', async () => {
+    const { stores, filled: read } = await moveThereAndBack('moved_deliveries', fillDeliveries);
     const [source, target, returned] = stores;
     const wanted = await read(source);
     for (const store of [target, returned]) assert.deepEqual(await read(store), wanted);

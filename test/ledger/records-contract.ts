@@ -21,7 +21,6 @@ const PV = Buffer.alloc(768);
 const EVIDENCE = { definition: 2, gateP: 0.25, testsPassed: 14, totalTests: 15, pValues: PV };
 
 /** Which programs may open the ledger. */
-const OLDEST = 'SELECT oldest_program AS oldest FROM schema_version';
 
 /** The states that a revocation may meet, and what then is stored. */
 const TRANSITIONS: readonly (readonly [
@@ -52,8 +51,6 @@ export interface RecordsOrder {
   readonly setClock: (atMs: number) => Promise<void>;
   /** Reads or changes the database directly. */
   readonly ask: (sql: string) => Promise<readonly Record<string, unknown>[]>;
-  /** The schema version that brought key records. */
-  readonly schema: number;
   /** Returns a value that each commit that writes changes. */
   readonly writes: () => Promise<unknown>;
   /** Reports the parameters that reach the database, until the returned function is called. */
@@ -62,7 +59,7 @@ export interface RecordsOrder {
 
 export function recordsContract(
   name: string,
-  { open, setClock, ask, schema, writes, tap }: RecordsOrder,
+  { open, setClock, ask, writes, tap }: RecordsOrder,
   when: { readonly skip: string | false } = { skip: false },
 ): void {
   describe(`key records of a ledger: ${name}`, when, () => {
@@ -132,32 +129,8 @@ export function recordsContract(
     const audited = async ({ auditId }: AuditRecord): Promise<boolean> =>
       (await store.audits(null, 10_000)).some((one) => Buffer.compare(one.auditId, auditId) === 0);
 
-    const oldestProgram = async () => Number((await ask(OLDEST))[0]?.oldest);
-
-    /** A migration after those that brought key records may need newer programs. */
-    const setOldestProgram = (version: number) =>
-      ask(`UPDATE schema_version SET oldest_program = ${version}`);
-
     const ids = (records: readonly KeyRecord[]) =>
       records.map(({ keyId }) => Buffer.from(keyId).toString('hex'));
-
-    it('asks for newer programs with the first label, expiry or revocation, not before', async () => {
-      const id = await account();
-      const before = schema - 1;
-      await setOldestProgram(before);
-      const [{ keyId }] = await record(id, [{}]);
-      await store.probe({ accountIds: [], room: true });
-      assert.equal(await oldestProgram(), before);
-      for (const bring of [
-        () => record(id, [{ labels: LABELS }]),
-        () => record(id, [{ expiresMs: NOW + 1 }]),
-        () => revoke(id, keyId, 'deactivated'),
-      ]) {
-        await setOldestProgram(before);
-        await bring();
-        assert.equal(await oldestProgram(), schema);
-      }
-    });
 
     it('finds the record of a key by its ID, in its own account only', async () => {
       const [id, stranger] = [await account(), await account()];

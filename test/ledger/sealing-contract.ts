@@ -486,23 +486,6 @@ export function sealingContract(
       assert.deepEqual(listed.toSorted(), [1, 2, 8]);
     });
 
-    it('tell programs before version 15 to stay away from the first key for several on', async () => {
-      const id = await account();
-      const oldest = async () =>
-        Number((await ask('SELECT oldest_program AS oldest FROM schema_version'))[0]?.oldest);
-      await ask('UPDATE schema_version SET oldest_program = 14');
-      await store.probe({ accountIds: [], room: true });
-      await commit(batchOf(id, 0, { keys: [makeRow({ sealed: seal() })] }));
-      assert.equal(await oldest(), 14);
-      await commit(batchOf(id, 0, { keys: [makeRow(), makeRow({ sealed: seal(2) })] }));
-      assert.equal(await oldest(), 15);
-    });
-
-    it('tell earlier programs to stay away from the first sealed key on', async () => {
-      const [schema] = await ask('SELECT oldest_program AS oldest FROM schema_version');
-      assert.ok(Number(schema?.oldest) >= 10);
-    });
-
     it('set an account to sealed keys only, for all its API keys', async () => {
       const id = await account();
       const principal = async () => (await store.authenticate([hashOf(id)], NOW))[0]?.sealedOnly;

@@ -13,7 +13,7 @@ import {
   openSqliteStore,
   type PruneReport,
 } from '../../src/ledger/index.ts';
-import { readMigrations } from '../../src/ledger/migrations.ts';
+import { newestVersion, readMigrations } from '../../src/ledger/migrations.ts';
 import { MovableSqlite } from '../../src/ledger/move/sqlite.ts';
 import { SqliteConnection } from '../../src/ledger/sqlite/connection.ts';
 import { findUnindexed } from '../../src/ledger/sqlite/fingerprint-check.ts';
@@ -128,13 +128,6 @@ sealingContract(
 apiKeysContract('SQLite', {
   open: async () => open('api-keys.db'),
   setClock: async () => {},
-  ask: async (sql) => {
-    const database = new DatabaseSync(join(directory, 'api-keys.db'));
-    const rows = database.prepare(sql).all();
-    database.close();
-    return rows;
-  },
-  schema: 13,
 });
 
 /** Sees the commits of the stores of key records. */
@@ -150,7 +143,6 @@ recordsContract('SQLite', {
     database.close();
     return rows;
   },
-  schema: 12,
   writes: async () => {
     watcher ??= new DatabaseSync(join(directory, 'records.db'));
     return watcher.prepare('PRAGMA data_version').get()?.data_version;
@@ -167,7 +159,6 @@ deliveriesContract('SQLite', {
     database.close();
     return rows;
   },
-  schema: 16,
   tap,
 });
 
@@ -179,7 +170,6 @@ accountsContract('SQLite', {
     database.close();
     return rows;
   },
-  schema: 14,
 });
 
 async function addEnterprise(store: LedgerStore): Promise<string> {
@@ -585,19 +575,24 @@ describe('SQLite store over months and releases', () => {
     assert.deepEqual([copy.schema, copy.rows.ledger], [900, 3]);
   });
 
-  it('allows programs of the baseline until the first key for several recipients', async () => {
+  it('allows programs of the baseline until the first key for several recipients, and not again after a later migration', async () => {
     const path = join(directory, 'several.db');
     const store = open('several.db');
     const id = await addEnterprise(store);
-    const baseline = readMigrations('sqlite').slice(0, 1);
+    const migrations = readMigrations('sqlite');
+    const baseline = migrations.slice(0, 1);
+    const newest = newestVersion(migrations);
     await store.commit([keyRequest(id, makeRow({ sealed: seal() }))], []);
-    assert.deepEqual(migrateDatabase(path, baseline), { from: 16, to: 16, program: 14 });
+    assert.deepEqual(migrateDatabase(path, baseline), { from: newest, to: newest, program: 14 });
     await store.commit([keyRequest(id, makeRow({ sealed: seal(2) }))], []);
-    assert.throws(() => migrateDatabase(path, baseline), {
-      name: 'SetupError',
-      message: /needs programs of version 15/,
-    });
+    const refusal = { name: 'SetupError', message: /needs programs of version 15/ };
+    assert.throws(() => migrateDatabase(path, baseline), refusal);
     await store.close();
+    migrateDatabase(path, [
+      ...migrations,
+      { version: 99, sql: '-- oldest-program: 14\nSELECT 1;' },
+    ]);
+    assert.throws(() => migrateDatabase(path, baseline), refusal);
   });
 
   it('refuses a schema if any migration needs a newer program, and changes nothing', async () => {

@@ -9,20 +9,16 @@ import { keyIdMs } from '../key-time.ts';
 import {
   isNewerSchema,
   newestVersion,
-  REQUIRE_DELIVERIES_PROGRAM,
-  REQUIRE_SEALING_PROGRAM,
-  REQUIRE_SEVERAL_PROGRAM,
   readMigrations,
   refuseBeforeBaseline,
   refuseNewerExport,
+  requirement,
 } from '../migrations.ts';
-import { REQUIRE_STATES_PROGRAM } from '../postgres/account-states.ts';
-import { REQUIRE_RULES_PROGRAM } from '../postgres/api-keys.ts';
+import { neededProgram } from '../needed-program.ts';
 import { clientOptions } from '../postgres/client-options.ts';
 import { CONFIRMED_COMMITS, confirmed } from '../postgres/confirmation.ts';
 import { DisturbanceGuard } from '../postgres/disturbances.ts';
 import { chooseHost } from '../postgres/hosts.ts';
-import { REQUIRE_RECORDS_PROGRAM } from '../postgres/key-records.ts';
 import { requireKeptSession } from '../postgres/pooler.ts';
 import { readSchema } from '../postgres/schema.ts';
 import type { TimelineMemory } from '../postgres/seen-timeline.ts';
@@ -34,14 +30,12 @@ import {
   type Column,
   columnsOf,
   keyColumns,
-  type Novelty,
   type RowCounts,
   TABLE_NAMES,
   type TableName,
   type Value,
 } from '../tables.ts';
 import type { EmptyStore, MovableStore, Rows, Snapshot, SnapshotUse } from './movable-store.ts';
-import { noveltyOf } from './novelty.ts';
 import { fingerprintOf, hasFingerprint, madeDay } from './row-values.ts';
 import { refuseFilled } from './tally.ts';
 
@@ -201,15 +195,6 @@ function sourceOf(table: TableName): string {
   return `(SELECT DISTINCT ON (${key}) * FROM ${table} ORDER BY ${key}, made_ms DESC) AS ${table}`;
 }
 
-const REQUIREMENTS: Readonly<Record<Novelty, string>> = {
-  sealing: REQUIRE_SEALING_PROGRAM,
-  records: REQUIRE_RECORDS_PROGRAM,
-  api_keys: REQUIRE_RULES_PROGRAM,
-  accounts: REQUIRE_STATES_PROGRAM,
-  several: REQUIRE_SEVERAL_PROGRAM,
-  deliveries: REQUIRE_DELIVERIES_PROGRAM,
-};
-
 async function insertRows(client: pg.Client, table: TableName, rows: Rows): Promise<void> {
   const columns = columnsOf(table).map(({ name, kind }, i) => ({
     name,
@@ -225,8 +210,8 @@ async function insertRows(client: pg.Client, table: TableName, rows: Rows): Prom
     columns.push({ name: 'slot', type: 'smallint', values: days.map((day) => day % 3) });
     await query(client, NOTE_NEWEST_DAYS, [days]);
   }
-  const novelties = new Set(rows.map((row) => noveltyOf(table, row)));
-  for (const one of novelties) if (one !== null) await query(client, REQUIREMENTS[one]);
+  const needed = neededProgram(table, rows);
+  if (needed > 0) await query(client, requirement(needed));
   await query(
     client,
     `INSERT INTO ${table} (${columns.map(({ name }) => name).join(', ')})

@@ -7,14 +7,11 @@ import { SetupError } from '../../errors.ts';
 import {
   isNewerSchema,
   newestVersion,
-  REQUIRE_DELIVERIES_PROGRAM,
-  REQUIRE_SEVERAL_PROGRAM,
   readMigrations,
   refuseNewerExport,
+  requirement,
 } from '../migrations.ts';
-import { REQUIRE_STATES_PROGRAM } from '../sqlite/account-states.ts';
-import { REQUIRE_RULES_PROGRAM } from '../sqlite/api-keys.ts';
-import { REQUIRE_RECORDS_PROGRAM } from '../sqlite/key-records.ts';
+import { neededProgram } from '../needed-program.ts';
 import { openDatabase, openSnapshot, readSchema } from '../sqlite/schema.ts';
 import { SchemaGuard } from '../sqlite/schema-guard.ts';
 import {
@@ -23,7 +20,6 @@ import {
   columnsOf,
   keyColumns,
   mayBeAbsent,
-  type Novelty,
   type RowCounts,
   TABLE_NAMES,
   type TableName,
@@ -37,7 +33,6 @@ import type {
   Snapshot,
   SnapshotUse,
 } from './movable-store.ts';
-import { noveltyOf } from './novelty.ts';
 import { fingerprintOf, hasFingerprint } from './row-values.ts';
 import { refuseFilled } from './tally.ts';
 
@@ -154,21 +149,11 @@ function* batchesOf<Row>(statement: StatementSync, most: number): Generator<Row[
   }
 }
 
-/** Every program of this schema knows sealed keys. */
-const REQUIREMENTS: Readonly<Record<Novelty, string>> = {
-  sealing: '',
-  records: REQUIRE_RECORDS_PROGRAM,
-  api_keys: REQUIRE_RULES_PROGRAM,
-  accounts: REQUIRE_STATES_PROGRAM,
-  several: REQUIRE_SEVERAL_PROGRAM,
-  deliveries: REQUIRE_DELIVERIES_PROGRAM,
-};
-
 function insertRows(database: DatabaseSync, table: TableName, rows: Rows): void {
   const names = columnsOf(table).map(({ name }) => name);
   if (hasFingerprint(table)) names.push('fingerprint');
-  const novelties = new Set(rows.map((row) => noveltyOf(table, row)));
-  for (const one of novelties) if (one !== null) database.exec(REQUIREMENTS[one]);
+  const needed = neededProgram(table, rows);
+  if (needed > 0) database.exec(requirement(needed));
   const places = names.map(() => '?').join(', ');
   const insert = database.prepare(`INSERT INTO ${table} (${names.join(', ')}) VALUES (${places})`);
   const index = database.prepare('INSERT INTO fingerprints (fingerprint, key_id) VALUES (?, ?)');

@@ -6,15 +6,11 @@ import {
   accountChangeOutcome,
 } from '../account-states.ts';
 import type { AuditRecord } from '../log-store.ts';
-import { requirement } from '../migrations.ts';
 import { toAuditRecord } from '../recorded-row.ts';
 import type { Account, AccountRecord } from '../store.ts';
 import { type Statement, withAudit } from './audit.ts';
 import { type PostgresConnection, toBuffer } from './connection.ts';
 import { emptyBoxesAhead } from './deliveries.ts';
-
-/** Records that the ledger holds an account whose state has changed. Programs before version 13 refuse it from then on. */
-export const REQUIRE_STATES_PROGRAM: string = requirement(13);
 
 const CHANGE = `SELECT outcome, outcome = 'changed' AS is_new
   FROM change_account_state_3($1, $2, $3::bytea, $4::bytea, $5::bigint)`;
@@ -61,7 +57,6 @@ function changeOf(
   { accountId, to, after, atMs }: AccountChange,
   { auditId }: AuditRecord,
 ): Statement {
-  const also = `${REQUIRE_STATES_PROGRAM} AND EXISTS (SELECT FROM changed WHERE is_new)`;
   const values = [accountId, to, after && toBuffer(after), toBuffer(auditId), atMs];
-  return { sql: CHANGE, values, also };
+  return { sql: CHANGE, values };
 }

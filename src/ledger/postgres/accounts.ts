@@ -15,7 +15,6 @@ import {
   toRules,
 } from '../api-keys.ts';
 import type { AuditRecord } from '../log-store.ts';
-import { REQUIRE_SEALING_PROGRAM } from '../migrations.ts';
 import { type Quotas, quotaOfPlan, usageOf } from '../quota-decision.ts';
 import { toSecretChecks } from '../secret-checks.ts';
 import type {
@@ -130,8 +129,7 @@ export class PostgresAccountStore implements AccountStore {
     const old = `SELECT account_id AS id, sealed_only <> $1 AS is_new FROM accounts
        WHERE account_id = $2 AND deleted_ms IS NULL FOR UPDATE`;
     const change = update('accounts', 'sealed_only = $1', 'account_id', old);
-    const also = rule === 'off' ? undefined : REQUIRE_SEALING_PROGRAM;
-    return this.#change(withAudit({ ...change, values: [rule, accountId], also }, audit));
+    return this.#change(withAudit({ ...change, values: [rule, accountId] }, audit));
   }
 
   async addRecipient(

@@ -1,23 +1,10 @@
 /** Statements that change API keys in PostgreSQL. */
-import {
-  type ApiKeySettings,
-  hasRules,
-  type NewApiKey,
-  type Rotation,
-  SETTING_COLUMNS,
-  settingValues,
-} from '../api-keys.ts';
-import { REQUIRE_DELIVERIES_PROGRAM, requirement } from '../migrations.ts';
+import { type NewApiKey, type Rotation, SETTING_COLUMNS, settingValues } from '../api-keys.ts';
+import { requirement } from '../migrations.ts';
+import { neededBySettings } from '../needed-program.ts';
 import { counted, countOf, type Statement } from './audit.ts';
 
-/** Admits only programs that know the rules of API keys. */
-export const REQUIRE_RULES_PROGRAM: string = requirement(12);
-
-/** Returns the statement that admits only programs that know these settings. */
-const programOf = ({ recipients = null }: Partial<ApiKeySettings>) =>
-  recipients === null ? REQUIRE_RULES_PROGRAM : REQUIRE_DELIVERIES_PROGRAM;
-
-/** Columns that a rotation copies. */
+/** Columns that a rotation copies. The ledger needs the programs that know their values since they were set. */
 const COPIED = SETTING_COLUMNS.replace('expires_ms, ', '');
 
 /** Skips API keys that another session locks: the next hour notes them. */
@@ -39,7 +26,8 @@ export function addition(record: NewApiKey, keyHash: Uint8Array): Statement {
      FROM accounts WHERE account_id = $14 AND deleted_ms IS NULL FOR SHARE
      ON CONFLICT DO NOTHING RETURNING true AS is_new`;
   const values = [apiKeyId, keyHash, hint, createdMs, revokedMs, ...settingValues(settings)];
-  const also = hasRules(settings) ? programOf(settings) : undefined;
+  const needed = neededBySettings(settings);
+  const also = needed > 0 ? requirement(needed) : undefined;
   return { sql, values: [...values, accountId], also };
 }
 
@@ -75,6 +63,5 @@ export function rotationStatement(rotation: Rotation): Statement {
     // The old API key changes, and a new one is added.
     must: ['api_keys', `SELECT 2 * (${countOf('old')}) - (${countOf('added')})`],
     values: [...values, expiresMs === undefined, expiresMs ?? null],
-    also: REQUIRE_RULES_PROGRAM,
   };
 }

@@ -19,13 +19,9 @@ import {
   toKeyStateRecord,
   toRevocation,
 } from '../key-records.ts';
-import { requirement } from '../migrations.ts';
 import { hasAccountIndex } from './account-index.ts';
 import { countOf, type Statement, withAudits } from './audit.ts';
 import { type PostgresConnection, toBuffer } from './connection.ts';
-
-/** Admits only programs that know key records. */
-export const REQUIRE_RECORDS_PROGRAM: string = requirement(11);
 
 /** Rows of all accounts that a page may pass over while the index by account is incomplete. */
 const MAX_PASSED = 1_000;
@@ -226,7 +222,7 @@ function revocationsOf(revocations: readonly AuditedRevocation[]): Statement {
     revocations.map(({ audit }) => toBuffer(audit.auditId)),
   ];
   const must = ['key_states', countOf('revoked')] as const;
-  return { parts: REVOKED, sql: REVOKE, must, values, also: REQUIRE_RECORDS_PROGRAM };
+  return { parts: REVOKED, sql: REVOKE, must, values };
 }
 
 function idOf(keyId: Uint8Array): string {

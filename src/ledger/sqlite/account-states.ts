@@ -7,15 +7,11 @@ import {
   ERASED_NAME,
 } from '../account-states.ts';
 import type { AuditRecord } from '../log-store.ts';
-import { requirement } from '../migrations.ts';
 import { toAuditRecord } from '../recorded-row.ts';
 import type { Account, AccountRecord } from '../store.ts';
 import { insertAudit } from './audit.ts';
 import type { Row, SqliteConnection } from './connection.ts';
 import { emptyBoxes } from './deliveries.ts';
-
-/** Records that the ledger holds an account whose state has changed. Programs before version 14 refuse it from then on. */
-export const REQUIRE_STATES_PROGRAM: string = requirement(14);
 
 export function listAccounts(connection: SqliteConnection): Account[] {
   return connection
@@ -65,7 +61,6 @@ export function changeAccountState(
   );
   if (to === 'deleted') erase(connection, accountId, atMs);
   insertAudit(connection, audit);
-  connection.run(REQUIRE_STATES_PROGRAM);
   return 'changed';
 }
 

@@ -1,8 +1,6 @@
 /** API keys in SQLite. Changes run within a transaction of the caller. */
 import {
   type ApiKeyRecord,
-  type ApiKeySettings,
-  hasRules,
   type NewApiKey,
   type Rotation,
   SELECT_API_KEYS,
@@ -10,17 +8,10 @@ import {
   settingValues,
   toApiKeyRecord,
 } from '../api-keys.ts';
-import { REQUIRE_DELIVERIES_PROGRAM, requirement } from '../migrations.ts';
+import { neededBySettings } from '../needed-program.ts';
 import type { SqliteConnection } from './connection.ts';
 
-/** Admits only programs that know the rules of API keys. */
-export const REQUIRE_RULES_PROGRAM: string = requirement(13);
-
-/** Returns the statement that admits only programs that know these settings. */
-const programOf = ({ recipients = null }: Partial<ApiKeySettings>) =>
-  recipients === null ? REQUIRE_RULES_PROGRAM : REQUIRE_DELIVERIES_PROGRAM;
-
-/** Columns that a rotation copies. */
+/** Columns that a rotation copies. The ledger needs the programs that know their values since they were set. */
 const COPIED = SETTING_COLUMNS.replace('expires_ms, ', '');
 
 const END_BY_REVOCATION =
@@ -43,7 +34,7 @@ export function addApiKey(
      ON CONFLICT DO NOTHING`,
     ...[apiKeyId, keyHash, hint, createdMs, revokedMs, ...settingValues(settings), accountId],
   );
-  if (isAdded && hasRules(settings)) connection.run(programOf(settings));
+  if (isAdded) connection.requireProgram(neededBySettings(settings));
   return isAdded;
 }
 
@@ -105,7 +96,6 @@ export function rotateApiKey(connection: SqliteConnection, rotation: Rotation): 
     untilMs <= atMs ? END_BY_REVOCATION : END_BY_EXPIRY,
     ...[next.apiKeyId, untilMs, apiKeyId],
   );
-  connection.run(REQUIRE_RULES_PROGRAM);
   return true;
 }
 

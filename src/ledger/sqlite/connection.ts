@@ -4,6 +4,7 @@ import { dirname } from 'node:path';
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { SetupError } from '../../errors.ts';
 import { addCounts, formatCounts, parseCounts } from '../latency.ts';
+import { requirement } from '../migrations.ts';
 import { DisturbedError } from '../postgres/disturbed-error.ts';
 import { unavailable } from '../unavailable.ts';
 import { damagedDatabase, isDamage, MovedFileError } from './damage.ts';
@@ -224,6 +225,11 @@ export class SqliteConnection {
   /** Runs a statement that changes at most one row. Returns true if it changed one. */
   changes(sql: string, ...values: SQLInputValue[]): boolean {
     return this.run(sql, ...values) === 1;
+  }
+
+  /** Makes programs before a schema version refuse the ledger, within a transaction; 0: none. */
+  requireProgram(version: number): void {
+    if (version > 0) this.run(requirement(version));
   }
 
   /**

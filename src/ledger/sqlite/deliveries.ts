@@ -1,6 +1,7 @@
 /** Deliveries in SQLite. Changes run within a transaction of the caller. */
 import type { SQLInputValue } from 'node:sqlite';
 import { setImmediate as turn } from 'node:timers/promises';
+import type { Value } from '../column-kinds.ts';
 import {
   type Box,
   type BoxedCopy,
@@ -28,7 +29,7 @@ import {
   type WithdrawnDeliveries,
 } from '../deliveries.ts';
 import type { LedgerRow } from '../ledger-row.ts';
-import { REQUIRE_DELIVERIES_PROGRAM } from '../migrations.ts';
+import { neededProgram } from '../needed-program.ts';
 import type { SqliteConnection } from './connection.ts';
 import { insertion } from './insertion.ts';
 
@@ -114,7 +115,7 @@ export function writeDeliveries(
   keys: readonly LedgerRow[],
   { deliveries, recipients, untilMs }: DeliveryOrder,
 ): void {
-  const rows: SQLInputValue[][] = [];
+  const rows: Value[][] = [];
   const copies: SQLInputValue[][] = [];
   deliveries.forEach(({ deliveryId, copies: texts }, i) => {
     const { keyId } = keys[i];
@@ -124,9 +125,9 @@ export function writeDeliveries(
       copies.push([accountId, deliveryId, name, keyId, 'waiting', untilMs, text.length, text]);
     });
   });
-  connection.insert(INSERT_DELIVERY, rows);
+  connection.insert(INSERT_DELIVERY, rows as SQLInputValue[][]);
   connection.insert(INSERT_COPY, copies);
-  connection.run(REQUIRE_DELIVERIES_PROGRAM);
+  connection.requireProgram(neededProgram('deliveries', rows));
 }
 
 export function listCopies(

@@ -23,15 +23,11 @@ import {
 } from '../key-records.ts';
 import type { LedgerRow } from '../ledger-row.ts';
 import type { AuditRecord } from '../log-store.ts';
-import { requirement } from '../migrations.ts';
 import { mergedThrough } from './account-keys.ts';
 import { insertAudit } from './audit.ts';
 import type { SqliteConnection } from './connection.ts';
 import { revokeCopies } from './deliveries.ts';
 import { insertion } from './insertion.ts';
-
-/** Admits only programs that know key records. */
-export const REQUIRE_RECORDS_PROGRAM: string = requirement(12);
 
 /** Rows of all accounts that a page may pass over. Usually fewer are missing from the index by account. */
 const MAX_PASSED = 10_000;
@@ -59,7 +55,7 @@ const KEY_RECORD = `SELECT ${KEY_RECORD_COLUMNS} FROM ledger ${STATE}
 const CANDIDATES = `SELECT ${STATE_CANDIDATE_COLUMNS} FROM key_states WHERE fingerprint = ?
   LIMIT ${MAX_CANDIDATES}`;
 
-const INSERT_EXPIRY = insertion(
+export const INSERT_EXPIRY = insertion(
   'INTO key_states',
   'key_id, account_id, fingerprint, commitment, secret_version, expires_ms',
 );
@@ -115,7 +111,6 @@ export function revokeKey(
   writeRevocation(connection, order.keyId, revocation, audit);
   revokeCopies(connection, order.keyId);
   insertAudit(connection, audit);
-  connection.run(REQUIRE_RECORDS_PROGRAM);
   return { kind: 'revoked', record: { ...record, revocation } };
 }
 
@@ -140,18 +135,7 @@ function writeRevocation(
   );
 }
 
-/** Writes the states of new rows that expire, in their transaction, and admits only programs that know such rows. */
-export function writeExpiries(
-  connection: SqliteConnection,
-  expiries: readonly SQLInputValue[][],
-  rows: readonly LedgerRow[],
-): void {
-  connection.insert(INSERT_EXPIRY, expiries);
-  const isNew = expiries.length > 0 || rows.some(({ labels }) => labels !== null);
-  if (isNew) connection.run(REQUIRE_RECORDS_PROGRAM);
-}
-
-/** Returns the values of `writeExpiries`. */
+/** Returns the values of `INSERT_EXPIRY`. */
 export function expiryValues(
   accountId: string,
   { keyId, commitment, expiresMs }: LedgerRow,

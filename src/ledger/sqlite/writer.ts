@@ -13,7 +13,7 @@ import { joinKeyIds } from '../idempotency-columns.ts';
 import { rowOf } from '../key-columns.ts';
 import { formatCounts } from '../latency.ts';
 import type { LedgerRow, PendingEntry } from '../ledger-row.ts';
-import { REQUIRE_SEVERAL_PROGRAM } from '../migrations.ts';
+import { neededByKeys } from '../needed-program.ts';
 import { type ApiKeyCounter, type Counter, decide, type Quotas } from '../quota-decision.ts';
 import { Rollup } from '../rollup.ts';
 import type {
@@ -31,7 +31,7 @@ import { insertPendingKeys } from './audit.ts';
 import type { SqliteConnection } from './connection.ts';
 import { decideDeliveries, writeDeliveries } from './deliveries.ts';
 import type { Fingerprints } from './fingerprints.ts';
-import { expiryValues, writeExpiries } from './key-records.ts';
+import { expiryValues, INSERT_EXPIRY } from './key-records.ts';
 import { INSERT_LEDGER, INSERT_VALIDATED, ledgerValues, validatedValues } from './ledger-values.ts';
 import { readQuota, readUsed } from './usage.ts';
 
@@ -285,11 +285,9 @@ export class SqliteWriter {
 
   #insertRows(batch: Batch): void {
     this.#connection.insert(INSERT_LEDGER, batch.ledger);
-    if (batch.rows.some(({ sealed }) => (sealed?.further ?? null) !== null)) {
-      this.#connection.run(REQUIRE_SEVERAL_PROGRAM);
-    }
+    this.#connection.requireProgram(neededByKeys(batch.rows));
     this.#connection.insert(INSERT_VALIDATED, batch.validated);
-    writeExpiries(this.#connection, batch.expiries, batch.rows);
+    this.#connection.insert(INSERT_EXPIRY, batch.expiries);
     insertPendingKeys(this.#connection, batch.rows);
     this.#fingerprints.append(batch.rows);
   }
