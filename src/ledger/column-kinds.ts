@@ -238,6 +238,16 @@ export const COUNTS: Column = {
   expected: `1 to ${LATENCY_BUCKETS} whole numbers separated by commas`,
 };
 
+/** Returns the positions of consecutive columns for `slice`. */
+export function positionsOf(
+  columns: readonly Column[],
+  first: string,
+  last: string,
+): [number, number] {
+  const positionOf = (of: string) => columns.findIndex(({ name }) => name === of);
+  return [positionOf(first), positionOf(last) + 1];
+}
+
 /** Reports whether only some of the values are set. */
 export function isTorn(values: readonly Value[]): boolean {
   const set = values.filter((value) => value !== null).length;

@@ -14,6 +14,7 @@ import {
   known,
   labels,
   nullable,
+  positionsOf,
   readBytes,
   real,
   SECURITY_LEVEL,
@@ -168,9 +169,9 @@ export const LEDGER_COLUMNS: readonly Column[] = PLACED.filter(
 );
 
 /** Columns of `ledger` that are set together, by position: of a receipt, and of a sealed key. */
-const RECEIPT = positionsOf('key_commitment', 'software_id');
-const SEAL = positionsOf('sealed_to', 'sealed_digest');
-const SHARED = positionsOf('further_seals', 'delivery_context');
+const RECEIPT = positionsOf(LEDGER_COLUMNS, 'key_commitment', 'software_id');
+const SEAL = positionsOf(LEDGER_COLUMNS, 'sealed_to', 'sealed_digest');
+const SHARED = positionsOf(LEDGER_COLUMNS, 'further_seals', 'delivery_context');
 
 /** Returns what is wrong with a row of `ledger` of valid values; undefined if nothing is. */
 export function keyMisfit(row: readonly Value[]): string | undefined {
@@ -185,12 +186,6 @@ export function keyMisfit(row: readonly Value[]): string | undefined {
   return deliveryId === null && context !== null
     ? 'delivery_context is set without delivery_id'
     : undefined;
-}
-
-/** Returns the positions of consecutive columns of `ledger` for `slice`. */
-function positionsOf(first: string, last: string): [number, number] {
-  const positionOf = (of: string) => LEDGER_COLUMNS.findIndex(({ name }) => name === of);
-  return [positionOf(first), positionOf(last) + 1];
 }
 
 /** Returns a row with these values in all parts, without other commitments and without an entry. */

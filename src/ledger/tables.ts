@@ -21,6 +21,7 @@ import {
   matching,
   nullable,
   oneOf,
+  positionsOf,
   real,
   summed,
   TIME_MAX,
@@ -64,17 +65,19 @@ const HUGE = 500;
 const MAX_BODY = 4 * 2 ** 20;
 const MAX_KEYS = 1_000;
 
-/** Columns of `key_states` that are set together, by position: those of a revocation. */
-const REVOCATION = [5, 9] as const;
+type Part = (row: readonly Value[]) => readonly Value[];
+
+/** Columns of `key_states` that are set together: those of a revocation. */
+const revocationIn: Part = partOf('key_states', 'state', 'audit_id');
+
+/** What `delivery_copies` says of a copy. */
+const copyIn: Part = partOf('delivery_copies', 'state', 'sealed_key');
+
+/** The state of an account. */
+const stateIn: Part = partOf('accounts', 'suspended_ms', 'state_audit_id');
 
 /** Limit of a sealed key as a JSON text: with `ML-KEM-1024` and eight recipients it has some 5,000 characters. */
 const MAX_SEALED_KEY = 16_384;
-
-/** Columns of `delivery_copies` from `state` on, by position. */
-const COPY = [4, 9] as const;
-
-/** Columns of `accounts` that hold the state, by position. */
-const STATE = [6, 9] as const;
 
 const LOG_ID = integer('log_id', INT32_MAX);
 
@@ -117,7 +120,7 @@ export const TABLES = {
       nullable(bytes('state_audit_id', 16)),
     ],
     misfit: (row) => {
-      const [suspended, deleted, audit] = row.slice(...STATE);
+      const [suspended, deleted, audit] = stateIn(row);
       if (suspended !== null && deleted !== null) return 'suspended_ms and deleted_ms are both set';
       if ((suspended ?? deleted) !== null && audit === null) return 'state_audit_id is missing';
       if (deleted !== null && row[1] !== ERASED_NAME) return 'a deleted account has a name';
@@ -294,7 +297,7 @@ export const TABLES = {
       nullable(bytes('audit_id', 16)),
     ],
     misfit: (row) => {
-      const revocation = row.slice(...REVOCATION);
+      const revocation = revocationIn(row);
       if (isTorn(revocation)) return 'only some of state, reason, revoked_ms and audit_id are set';
       if (revocation[0] === null && row[4] === null) return 'neither expires_ms nor state is set';
       return undefined;
@@ -331,7 +334,7 @@ export const TABLES = {
       nullable(text('sealed_key', MAX_SEALED_KEY)),
     ],
     misfit: (row) => {
-      const [state, , , size, sealedKey] = row.slice(...COPY);
+      const [state, , , size, sealedKey] = copyIn(row);
       const holds = sealedKey !== null;
       if (isInBox(state as CopyState) !== holds) return 'sealed_key does not fit state';
       return holds && String(sealedKey).length !== size
@@ -350,6 +353,15 @@ export type RowCounts = Record<TableName, number>;
 
 export function columnsOf(table: TableName): readonly Column[] {
   return TABLES[table].columns;
+}
+
+/** Returns a function that takes consecutive columns of a table from a row. Their positions are found at the first call. */
+function partOf(table: TableName, first: string, last: string): Part {
+  let positions: [number, number] | undefined;
+  return (row) => {
+    positions ??= positionsOf(columnsOf(table), first, last);
+    return row.slice(...positions);
+  };
 }
 
 /** Rows of a table to hold at a time, `most` if they are short. */
@@ -376,6 +388,6 @@ export function accountColumn(table: TableName): number {
 
 /** Returns ID and plan of a row of `accounts`. The plan of a deleted account is null: no request needs it. */
 export function accountOf(row: readonly Value[]): { accountId: string; plan: string | null } {
-  const [, deletedMs] = row.slice(...STATE);
+  const [, deletedMs] = stateIn(row);
   return { accountId: String(row[0]), plan: deletedMs === null ? String(row[2]) : null };
 }
