@@ -4,8 +4,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { CHECKS } from '../src/cli/doctor/checks.ts';
-import { newestVersion, oldestProgram, readMigrations } from '../src/ledger/migrations.ts';
-import { ROOT } from './support/texts/imports.ts';
+import { oldestProgram, readMigrations } from '../src/ledger/migrations.ts';
+import { columnsOf, TABLE_NAMES } from '../src/ledger/tables.ts';
+import { ROOT } from './support/imports.ts';
 
 describe('the pages have the numbers of the code', () => {
   it('docs/cli.md: the checks of phm doctor with a limit of their own', () => {
@@ -36,25 +37,39 @@ describe('the pages have the numbers of the code', () => {
     }
   });
 
-  it('docs/ledger.md and docs/guides/upgrade.md: the schema, and the oldest programs for it', () => {
+  it('docs/ledger.md: what the ledger holds that needs newer programs', () => {
+    const page = readFileSync(join(ROOT, 'docs/ledger.md'), 'utf8');
+    const [, list = ''] = page.match(/\n\| First \| To \|.*\n([\s\S]*?)\n\n/) ?? [];
+    const said = [...list.matchAll(/^\| .* \| (\d+) \| .* \|$/gm)].map(([, version]) =>
+      Number(version),
+    );
+    const needed = TABLE_NAMES.flatMap((table) =>
+      columnsOf(table).flatMap(({ needs = [] }) => needs),
+    );
+    assert.deepEqual(
+      said,
+      [...new Set(needed)].sort(),
+      'docs/ledger.md#older-programs: one row a version',
+    );
+  });
+
+  it('docs/ledger.md and docs/guides/upgrade.md: the oldest programs for the schema', () => {
     const ledger = readFileSync(join(ROOT, 'docs/ledger.md'), 'utf8');
     const upgrade = readFileSync(join(ROOT, 'docs/guides/upgrade.md'), 'utf8').replace(/\s+/g, ' ');
     const [, sqlite, postgres] =
       ledger.match(/Today that is (\d+) with SQLite,.* and (\d+) with PostgreSQL/) ?? [];
-    const said = [...upgrade.matchAll(/chema (\d+) allows programs of schema (\d+)/g)];
+    const [, said] = upgrade.match(/schema of this release allows programs of schema (\d+)/) ?? [];
     const code = (['postgres', 'sqlite'] as const).map((store) => {
-      const migrations = readMigrations(store);
-      const newest = newestVersion(migrations);
-      return [String(newest), String(oldestProgram(migrations))];
+      return String(oldestProgram(readMigrations(store)));
     });
     assert.deepEqual(
-      said.map(([, newest, oldest]) => [newest, oldest]),
+      [said, said],
       code,
-      'docs/guides/upgrade.md: "Schema … allows programs of schema …", PostgreSQL first',
+      'docs/guides/upgrade.md: "The schema of this release allows programs of schema …"',
     );
     assert.deepEqual(
       [postgres, sqlite],
-      code.map(([, oldest]) => oldest),
+      code,
       'docs/ledger.md: "Today that is … with SQLite, … and … with PostgreSQL"',
     );
   });
