@@ -6,7 +6,7 @@ import { describe, it } from 'node:test';
 import { CHECKS } from '../src/cli/doctor/checks.ts';
 import { oldestProgram, readMigrations } from '../src/ledger/migrations.ts';
 import { columnsOf, TABLE_NAMES } from '../src/ledger/tables.ts';
-import { ROOT } from './support/imports.ts';
+import { ROOT } from './support/texts/imports.ts';
 
 describe('the pages have the numbers of the code', () => {
   it('docs/cli.md: the checks of phm doctor with a limit of their own', () => {

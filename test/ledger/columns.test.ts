@@ -293,8 +293,8 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       assertNone(
         unwritten.map(
           (name) =>
-            `ledger.${name} is not written: add it to KEY_COLUMNS (src/ledger/key-columns.ts), and write it in the newest ` +
-            'write_batch_N (src/ledger/migrations/postgres/)',
+            `ledger.${name} is not written: add it to KEY_COLUMNS (src/ledger/key-columns.ts), and with PostgreSQL end its ` +
+            'migration with SELECT make_write_batch_12()',
         ),
       );
     });

@@ -171,6 +171,7 @@ const hex = (byte: string, length = 32) => `\\x${byte.repeat(length)}`;
 
 const PLAIN_READ = {
   position: 4,
+  needs: 0,
   key_id: '\\x019aa2a6b8007000800000000000000a',
   fingerprint: '72340172838076673',
   commitment: hex('01'),

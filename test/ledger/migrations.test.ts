@@ -79,6 +79,13 @@ describe('migrations', () => {
     }
   });
 
+  it('have the same versions in both stores, so that a column names one for both', () => {
+    const [one, other] = (['postgres', 'sqlite'] as const).map((store) =>
+      readMigrations(store).map(({ version }) => version),
+    );
+    assert.deepEqual(one, other);
+  });
+
   for (const store of ['postgres', 'sqlite'] as const) {
     it(`name the oldest program that works with their schema: ${store}`, () => {
       const migrations = readMigrations(store);

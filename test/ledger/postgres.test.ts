@@ -652,7 +652,7 @@ describe('PostgreSQL store that loses the answer to a batch', when, () => {
     await assert.rejects(
       postgres.query(
         'doubt',
-        `SELECT ${COMMIT_BATCH}('${writer}', ${turn}, '{}', '[]', '[]', '[]', '{}', '[]', '{}', '{}', '[]', '[]', '[]', '{}')`,
+        `SELECT ${COMMIT_BATCH}('${writer}', ${turn}, 1, '{}', '[]', '[]', '[]', '{}', '[]', '{}', '{}', '[]', '[]', '[]', '{}')`,
       ),
       /given this batch up/,
     );

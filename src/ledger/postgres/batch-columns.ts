@@ -2,6 +2,7 @@
 import { NEW_COLUMNS } from '../key-columns.ts';
 import { latencyBucket } from '../latency.ts';
 import type { LedgerRow, PendingEntry } from '../ledger-row.ts';
+import { neededByKeys } from '../needed-program.ts';
 import type { FailedRequest, MeteredRequest } from '../store.ts';
 import { bytea } from './connection.ts';
 
@@ -25,6 +26,7 @@ export function keyColumns({ keys }: MeteredRequest, position: number): Record<s
   return keys.map((row) => ({
     position,
     ...rowColumns(row),
+    needs: neededByKeys([row]),
     latency_bucket: latencyBucket(row.latencyUs),
     ...(row.receipt?.pending && entryColumns(row.receipt.pending)),
   }));

@@ -20,6 +20,7 @@ import {
   type WaitingQuery,
   type WithdrawnDeliveries,
 } from '../deliveries.ts';
+import { neededProgram } from '../needed-program.ts';
 import type { MeteredRequest } from '../store.ts';
 import { bytea, type PostgresConnection, type Row, toBuffer } from './connection.ts';
 
@@ -82,9 +83,11 @@ export function deliveryColumns(requests: readonly MeteredRequest[]): unknown[] 
     if (!delivery) return;
     boxes.push(...boxRows(position, accountId, boxNeeds(delivery), delivery.limits));
     delivery.deliveries.forEach(({ deliveryId, copies: sealed }, place) => {
+      const { keyId } = keys[place];
       deliveries.push({
         ...{ position, place, account_id: accountId, delivery_id: bytea(deliveryId) },
-        ...{ key_id: bytea(keys[place].keyId), until_ms: delivery.untilMs },
+        ...{ key_id: bytea(keyId), until_ms: delivery.untilMs },
+        needs: neededProgram('deliveries', [[accountId, deliveryId, keyId, delivery.untilMs]]),
       });
       delivery.recipients.forEach(({ name: recipient }, i) => {
         copies.push({ position, place, recipient, text_at: texts.push(sealed[i]) });

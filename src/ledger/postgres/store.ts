@@ -31,6 +31,7 @@ import type {
 import {
   type Migration,
   newerSchemaWarning,
+  newestVersion,
   readMigrations,
   type SchemaChange,
 } from '../migrations.ts';
@@ -103,7 +104,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   };
   const guard = new DisturbanceGuard();
   const connection = await PostgresConnection.open(url, prepare, limits, { ...options, guard });
-  return new PostgresStore(connection, options);
+  return new PostgresStore(connection, options, newestVersion(migrations));
 }
 
 /** Migrates the schema. Throws `SetupError` if that fails. */
@@ -149,12 +150,13 @@ class PostgresStore extends PostgresLogStore implements LedgerStore {
   readonly #records: PostgresKeyRecords;
   readonly #deliveries: PostgresDeliveries;
 
-  constructor(connection: PostgresConnection, options: PostgresStoreOptions) {
+  /** `schema` is the newest version that this program knows. */
+  constructor(connection: PostgresConnection, options: PostgresStoreOptions, schema: number) {
     const { quotas, maxClockSkewMs = DEFAULT_MAX_SKEW_MS } = options;
     super(connection, quotas);
     this.#options = options;
     this.#maxClockSkewMs = maxClockSkewMs;
-    this.#writer = new PostgresWriter(connection, quotas);
+    this.#writer = new PostgresWriter(connection, quotas, schema);
     this.#records = new PostgresKeyRecords(connection);
     this.#deliveries = new PostgresDeliveries(connection);
   }

@@ -64,7 +64,7 @@ const RESOLVE_PAUSE_MS = 100;
  * The function of the database that commits a batch, the newest `commit_batch_N` of `migrations/postgres/`. It calls
  * `write_batch_N` of the same number. Servers of earlier releases call the earlier ones.
  */
-export const COMMIT_BATCH = 'commit_batch_11';
+export const COMMIT_BATCH = 'commit_batch_12';
 
 /**
  * Commits a batch if the ledger has no row of the fingerprints $9, and returns no row otherwise. The call of the function
@@ -77,8 +77,8 @@ const COMMIT_UNLESS = `
       CROSS JOIN LATERAL (
         SELECT FROM ledger WHERE ledger.fingerprint = other.fingerprint LIMIT 1) AS found
     ) AS are_new OFFSET 0) AS new
-  CROSS JOIN LATERAL ${COMMIT_BATCH}($1, CASE WHEN new.are_new THEN $2::bigint END, $3, $4, $5, $6, $7, $8, $14,
-    $15, $10, $11, $12, $13) AS batch
+  CROSS JOIN LATERAL ${COMMIT_BATCH}($1, CASE WHEN new.are_new THEN $2::bigint END, $16, $3, $4, $5, $6, $7, $8,
+    $14, $15, $10, $11, $12, $13) AS batch
   WHERE new.are_new`;
 
 /** The result of a statement, or the failure of its last attempt. */
@@ -90,6 +90,8 @@ const MAX_DEFERRED = 10_000;
 export class PostgresWriter {
   readonly #connection: PostgresConnection;
   readonly #quotas: Quotas;
+  /** The version of the schema whose columns this program writes. */
+  readonly #schema: number;
   readonly #id: string = randomUUID();
   #registered = false;
   #turn = 0;
@@ -102,9 +104,10 @@ export class PostgresWriter {
   /** Settles after all earlier commits. A writer has at most one batch in progress. */
   #idle: Promise<unknown> = Promise.resolve();
 
-  constructor(connection: PostgresConnection, quotas: Quotas) {
+  constructor(connection: PostgresConnection, quotas: Quotas, schema: number) {
     this.#connection = connection;
     this.#quotas = quotas;
+    this.#schema = schema;
   }
 
   commit(
@@ -180,6 +183,7 @@ export class PostgresWriter {
       ...batch,
       JSON.stringify(quotas),
       [...this.#busy],
+      this.#schema,
     ]);
     if ('row' in attempted) {
       if (attempted.row === undefined) return null;

@@ -36,6 +36,7 @@ const ADDITIONS = {
   postgres: `ALTER TABLE ledger ADD COLUMN tomorrow text;
     ALTER TABLE accounts ADD COLUMN tomorrow integer NOT NULL DEFAULT 7;
     CREATE TABLE tomorrow (id integer PRIMARY KEY);
+    SELECT make_write_batch_12();
     CREATE FUNCTION tomorrow() RETURNS integer LANGUAGE sql AS 'SELECT 1';`,
 } as const;
 

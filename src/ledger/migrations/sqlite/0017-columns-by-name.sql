@@ -1,0 +1,3 @@
+-- oldest-program: 14
+-- Changes nothing. With PostgreSQL this version has a function, and a version has one number in both stores: `known(N, …)` of
+-- src/ledger/key-columns.ts and src/ledger/tables.ts names it.
