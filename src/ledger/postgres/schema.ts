@@ -121,14 +121,18 @@ async function attemptNext(client: pg.ClientBase, migrations: readonly Migration
 async function apply(client: pg.ClientBase, migration: Migration): Promise<void> {
   const { version, sql } = migration;
   await client.query(sql);
-  const { oldestProgram: needed } = await readSchema(client);
-  await client.query('DELETE FROM schema_version');
-  // What the ledger holds may need newer programs than its schema does.
-  const oldest = Math.max(oldestProgram([migration]), needed ?? 0);
-  await client.query('INSERT INTO schema_version (version, oldest_program) VALUES ($1, $2)', [
-    version,
-    oldest,
-  ]);
+  const values = [version, oldestProgram([migration])];
+  // What the ledger holds may need newer programs than its schema does, and a transaction beside this one may just bring it: whichever
+  // of the two comes second waits for the other's row, and keeps the higher number.
+  const { rowCount } = await client.query(
+    'UPDATE schema_version SET version = $1, oldest_program = greatest(oldest_program, $2)',
+    values,
+  );
+  if (rowCount !== 0) return;
+  await client.query(
+    'INSERT INTO schema_version (version, oldest_program) VALUES ($1, $2)',
+    values,
+  );
 }
 
 /** Returns the schema that a connection sees. */
