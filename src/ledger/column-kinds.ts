@@ -238,13 +238,17 @@ export const COUNTS: Column = {
   expected: `1 to ${LATENCY_BUCKETS} whole numbers separated by commas`,
 };
 
-/** Returns the positions of consecutive columns for `slice`. */
+/** Returns the positions of consecutive columns for `slice`. Throws `RangeError` for a name that none has. */
 export function positionsOf(
   columns: readonly Column[],
   first: string,
   last: string,
 ): [number, number] {
-  const positionOf = (of: string) => columns.findIndex(({ name }) => name === of);
+  const positionOf = (of: string) => {
+    const position = columns.findIndex(({ name }) => name === of);
+    if (position === -1) throw new RangeError(`there is no column "${of}"`);
+    return position;
+  };
   return [positionOf(first), positionOf(last) + 1];
 }
 

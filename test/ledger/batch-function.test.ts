@@ -4,6 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import type { LedgerRow, LedgerStore } from '../../src/ledger/index.ts';
 import { newestVersion, readMigrations } from '../../src/ledger/migrations.ts';
@@ -26,6 +27,19 @@ const LATER = {
     ALTER TABLE ledger ADD COLUMN colour text;
     SELECT make_write_batch_12();`,
 };
+
+/** One beside which servers commit: it does not change `ledger`. */
+const SMALL = { version: NEWEST + 1, sql: '-- oldest-program: 14\n' };
+
+/** Makes the transaction wait for the advisory lock 7 at its end. */
+const WAIT_AT_COMMIT = `
+  SET LOCAL lock_timeout = 0;
+  CREATE TABLE gate (passed boolean);
+  CREATE FUNCTION pass_gate() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN PERFORM pg_advisory_xact_lock(7); RETURN NULL; END $$;
+  CREATE CONSTRAINT TRIGGER at_commit AFTER INSERT ON gate DEFERRABLE INITIALLY DEFERRED
+    FOR EACH ROW EXECUTE FUNCTION pass_gate();
+  INSERT INTO gate VALUES (true);`;
 
 /** A month without rows. */
 const FAR = Date.UTC(2031, 4, 5);
@@ -62,7 +76,23 @@ describe('the function that commits a batch', { skip: noPostgres }, () => {
     await session.client.end();
   }
 
-  const migrate = () => migratePostgres(postgres.url(name), [...readMigrations('postgres'), LATER]);
+  const migrate = (later = LATER) =>
+    migratePostgres(postgres.url(name), [...readMigrations('postgres'), later]);
+
+  /** Resolves when so many sessions of the database wait for a lock. */
+  async function untilWaiting(count: number): Promise<void> {
+    const waiting = `SELECT count(*)::integer AS sessions FROM pg_stat_activity
+      WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+    for (let i = 0; i < 1_000; i++) {
+      if ((await ask(waiting))[0]?.sessions === count) return;
+      await delay(5);
+    }
+    throw new Error(`expected ${count} waiting sessions`);
+  }
+
+  async function versions() {
+    return (await ask('SELECT version, oldest_program AS oldest FROM schema_version'))[0];
+  }
 
   const ask = (sql: string) => postgres.query(name, sql);
 
@@ -118,6 +148,51 @@ describe('the function that commits a batch', { skip: noPostgres }, () => {
          (SELECT count(*)::integer FROM ledger WHERE further_seals IS NOT NULL) AS several`,
     );
     assert.deepEqual(found, { used: 3, oldest: 15, several: 1 });
+    await close();
+  });
+
+  it('raises the oldest program also if it commits while a migration waits for it', async () => {
+    await ledger();
+    await session.client.query('BEGIN');
+    await session.commitAsBefore(makeRow({ sealed: seal(2) }));
+    const migrated = migrate(SMALL);
+    await untilWaiting(1);
+    await session.client.query('COMMIT');
+    await migrated;
+    assert.deepEqual(await versions(), { version: NEWEST + 1, oldest: 15 });
+    await close();
+  });
+
+  it('raises the oldest program also if it waits for a migration', async () => {
+    await ledger();
+    const gate = await postgres.connect(name);
+    await gate.query('SELECT pg_advisory_lock(7)');
+    const migrated = migrate({ ...SMALL, sql: SMALL.sql + WAIT_AT_COMMIT });
+    await untilWaiting(1);
+    const committed = session.commitAsBefore(makeRow({ sealed: seal(2) }));
+    await untilWaiting(2);
+    await gate.end();
+    await Promise.all([migrated, committed]);
+    assert.deepEqual(await versions(), { version: NEWEST + 1, oldest: 15 });
+    await close();
+  });
+
+  it('refuses a column with a name of its own, with the migration', async () => {
+    await ledger();
+    const sql = LATER.sql.replace('colour', 'entry');
+    await assert.rejects(migrate({ ...LATER, sql }), /cannot have the name entry/);
+    await session.commit(makeRow());
+    await close();
+  });
+
+  it('leaves columns of an operator as they are', async () => {
+    await ledger();
+    await ask(`ALTER TABLE ledger ADD COLUMN noted timestamptz NOT NULL DEFAULT now(),
+      ADD COLUMN level text GENERATED ALWAYS AS (security_level || ' bits') STORED`);
+    await migrate();
+    await session.commit(makeRow(), { colour: 'red' });
+    const [found] = await ask('SELECT colour, level, noted IS NOT NULL AS noted FROM ledger');
+    assert.deepEqual(found, { colour: 'red', level: '256 bits', noted: true });
     await close();
   });
 

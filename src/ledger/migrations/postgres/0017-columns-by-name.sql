@@ -9,12 +9,20 @@ CREATE FUNCTION make_write_batch_12() RETURNS void LANGUAGE plpgsql AS $make$
 DECLARE
   columns text;
   typed_columns text;
+  taken text;
 BEGIN
-  -- The columns of the request are not in `key_rows`.
+  -- Otherwise the migration would succeed, and the next commit would fail.
+  SELECT attname INTO taken FROM pg_attribute WHERE attrelid = 'ledger'::regclass AND NOT attisdropped AND attname IN
+    ('position', 'needs', 'latency_bucket', 'p_values', 'log_id', 'entry', 'mac', 'mac_version', 'at_ms');
+  IF taken IS NOT NULL THEN
+    RAISE EXCEPTION 'a column of ledger cannot have the name %, which write_batch_12 uses', taken;
+  END IF;
+  -- The columns of the request are not in `key_rows`. Columns of others, with a default, keep it.
   SELECT string_agg(quote_ident(attname), ', ' ORDER BY attnum),
     string_agg(format('%I %s', attname, format_type(atttypid, atttypmod)), ', ' ORDER BY attnum)
   INTO columns, typed_columns FROM pg_attribute
-  WHERE attrelid = 'ledger'::regclass AND attnum > 0 AND NOT attisdropped AND attname NOT IN ('account_id', 'api_key_id');
+  WHERE attrelid = 'ledger'::regclass AND attnum > 0 AND NOT attisdropped AND attname NOT IN ('account_id', 'api_key_id')
+    AND NOT atthasdef AND attidentity = '';
   EXECUTE replace(replace($body$
 -- Writes a batch in one statement and returns the decision: the usage of each account and month before the batch with its
 -- quota, the positions of requests with a stored record and of requests that repeat a key, and the number of
@@ -32,6 +40,7 @@ CREATE OR REPLACE FUNCTION write_batch_12(of_writer uuid, at_turn bigint, of_sch
   metered_requests json, key_rows json, keyed_requests json, bodies text[], failed_requests json, quotas jsonb, busy text[],
   delivery_rows json, box_rows json, copy_rows json, texts text[], OUT decision json, OUT answers json)
 LANGUAGE plpgsql SET enable_seqscan = off AS $$
+#variable_conflict use_column
 DECLARE
   this_month CONSTANT integer := ledger_month();
   now_ms CONSTANT bigint := ledger_clock_ms();
