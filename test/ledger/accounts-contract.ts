@@ -14,8 +14,6 @@ import { areRecorded, keyRequest, makeRow, NOW } from './contract.ts';
 import { auditRecord } from './log-contract.ts';
 import { plain } from './sealing-contract.ts';
 
-/** Which programs may open the ledger. */
-
 const ACTIONS: Readonly<Record<AccountState, AuditAction>> = {
   suspended: 'account_suspended',
   active: 'account_resumed',

@@ -1008,7 +1008,7 @@ describe('PostgreSQL schema', when, () => {
     await assert.rejects(open(url.href), {
       name: 'SetupError',
       message:
-        /permission denied for .*; its user must own the tables of the ledger: see .*PostgreSQL/,
+        /permission denied for .*; its user must own the tables and functions of the ledger: see .*PostgreSQL/,
     });
   });
 

@@ -54,7 +54,7 @@ describe('a PostgreSQL that cannot be opened', () => {
   for (const [state, remedy, mayPass] of [
     ['28P01', /check user and password/, false],
     ['28000', /check user and password/, false],
-    ['42501', /its user must own the tables of the ledger: see .*/, false],
+    ['42501', /its user must own the tables and functions of the ledger: see .*/, false],
     ['53300', /end other connections, or raise max_connections/, true],
     ['57P01', /it is starting or shutting down: try again when it runs/, true],
     ['57P03', /it is starting or shutting down: try again when it runs/, true],

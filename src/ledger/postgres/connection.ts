@@ -326,7 +326,7 @@ function remedy(cause: unknown): string {
   }
   if (/^28/.test(code)) return 'check user and password';
   if (code === '42501') {
-    return 'its user must own the tables of the ledger: see "PostgreSQL" in docs/operations.md#backup-and-restore';
+    return 'its user must own the tables and functions of the ledger: see "PostgreSQL" in docs/operations.md#backup-and-restore';
   }
   if (code === '53300') return 'end other connections, or raise max_connections';
   if (/^57P0[1-3]$/.test(code)) return 'it is starting or shutting down: try again when it runs';

@@ -23,7 +23,10 @@ const OTHERS = `
   SELECT quote_ident(current_user) AS role, quote_ident(current_schema()) AS schema,
     coalesce(has_schema_privilege(current_schema(), 'CREATE'), false) AS "mayCreate",
     EXISTS (SELECT FROM pg_proc WHERE pronamespace = (SELECT oid FROM pg_namespace WHERE nspname = current_schema())
-      AND proname = ANY($1) AND NOT has_function_privilege(oid, 'EXECUTE')) AS "mayNotCall"`;
+      AND proname = ANY($1) AND NOT has_function_privilege(oid, 'EXECUTE')) AS "mayNotCall",
+    ARRAY(SELECT proname::text FROM pg_proc
+      WHERE pronamespace = (SELECT oid FROM pg_namespace WHERE nspname = current_schema())
+        AND proname = ANY($1) AND NOT pg_has_role(proowner, 'USAGE') ORDER BY proname) AS "foreignFunctions"`;
 
 interface Table {
   readonly name: string;
@@ -37,6 +40,7 @@ interface Others {
   readonly schema: string | null;
   readonly mayCreate: boolean;
   readonly mayNotCall: boolean;
+  readonly foreignFunctions: readonly string[];
 }
 
 interface Privileges {
@@ -51,13 +55,18 @@ export async function readPrivileges(
   migrations: readonly Migration[],
 ): Promise<Privileges> {
   const functions = migrations.flatMap(({ sql }) =>
-    [...sql.matchAll(/^CREATE FUNCTION (\w+)/gm)].map(([, name]) => name),
+    [...sql.matchAll(/^CREATE (?:OR REPLACE )?FUNCTION (\w+)/gm)].map(([, name]) => name),
   );
   const tables = (await client.query(TABLES, [tableNames(migrations)])).rows as Table[];
   const others = (await client.query(OTHERS, [functions])).rows[0] as Others;
   const version = tables.find(({ name }) => name === VERSION_TABLE);
   return {
-    faults: [...missingRights(tables, others), ...missingOwner(tables, others), ...missing(others)],
+    faults: [
+      ...missingRights(tables, others),
+      ...missingOwner(tables, others),
+      ...missingFunctions(others),
+      ...missing(others),
+    ],
     maySeeVersion: !version?.lacks.includes('SELECT'),
   };
 }
@@ -86,6 +95,18 @@ function missingOwner(tables: readonly Table[], { role }: Others): DatabaseFault
       isGrave: true,
       problem: `the role ${role} does not own ${listOf(foreign)}: it can make and remove no tables of months`,
       remedy: `run for each of them, as a superuser: ALTER TABLE ${foreign[0]} OWNER TO ${role}`,
+    },
+  ];
+}
+
+/** The ledger works without them until a migration replaces one. */
+function missingFunctions({ role, foreignFunctions }: Others): DatabaseFault[] {
+  if (foreignFunctions.length === 0) return [];
+  return [
+    {
+      isGrave: false,
+      problem: `the role ${role} does not own the functions ${listOf(foreignFunctions)}: it cannot migrate the ledger when a release replaces one`,
+      remedy: `run for each of them, as a superuser: ALTER ROUTINE ${foreignFunctions[0]} OWNER TO ${role}`,
     },
   ];
 }
