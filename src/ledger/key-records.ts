@@ -143,7 +143,7 @@ export interface KeyRecordStore {
    * or compromised, and from deactivated to compromised; none becomes active again. Whether its time is up changes
    * nothing: a clock that is set back must not make it valid. An audit record is written only if it changes the state. An
    * unchanged state is written again, so that its commit is confirmed: a caller may repeat an order whose commit was not.
-   * The first revocation makes programs that do not know states refuse the ledger. A revoked key's copies leave their boxes.
+   * A revoked key's copies leave their boxes.
    */
   revokeKeys(revocations: readonly AuditedRevocation[]): Promise<RevocationOutcome[]>;
   /**

@@ -275,8 +275,7 @@ export interface AccountStore extends ApiKeyStore {
   findAccount(accountId: string): Promise<AccountRecord | null>;
   /**
    * Changes the state of an account, with its audit record, if `after` is the record of the last change. A deletion is
-   * final: it erases the name, revokes all API keys, erases their names and address ranges, and removes all recipients with their boxes. The first change makes programs that do
-   * not know states refuse the ledger.
+   * final: it erases the name, revokes all API keys, erases their names and address ranges, and removes all recipients with their boxes.
    */
   changeAccountState(change: AccountChange, audit: AuditRecord): Promise<AccountChangeOutcome>;
   /** Returns the accounts that are not deleted and whose plan is none of these, in the order of their creation. */
