@@ -137,7 +137,7 @@ export const ENVIRONMENT = {
     unset: 'number of cores',
     help: 'suite workers; default: cores',
     meaning:
-      'Suite workers: about 50 MB each, on Linux of low priority. They make validated keys, sealed keys and batches. Raise it if those wait. See below',
+      'Suite workers: about 25 MB each, 45 at work, on Linux of low priority. They make validated keys, sealed keys and batches. Raise it if those wait. See below',
   },
   PHM_METRICS_PORT: {
     section: 'metrics and logs',
