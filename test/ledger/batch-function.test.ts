@@ -4,7 +4,6 @@
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import type { LedgerRow, LedgerStore } from '../../src/ledger/index.ts';
 import { newestVersion, readMigrations } from '../../src/ledger/migrations.ts';
@@ -14,6 +13,7 @@ import { COMMIT_BATCH } from '../../src/ledger/postgres/writer.ts';
 import type { Databases } from '../support/ledgers/databases.ts';
 import { noPostgres } from '../support/ledgers/postgres.ts';
 import { sharedPostgres } from '../support/ledgers/shared-postgres.ts';
+import { until } from '../support/run/until.ts';
 import { keyRequest, makeKeyId, makeRow, NOW, QUOTAS } from './contract.ts';
 import { openPatientStore } from './patient-store.ts';
 import { batchOf, seal } from './sealing-contract.ts';
@@ -83,11 +83,10 @@ describe('the function that commits a batch', { skip: noPostgres }, () => {
   async function untilWaiting(count: number): Promise<void> {
     const waiting = `SELECT count(*)::integer AS sessions FROM pg_stat_activity
       WHERE datname = current_database() AND wait_event_type = 'Lock'`;
-    for (let i = 0; i < 1_000; i++) {
-      if ((await ask(waiting))[0]?.sessions === count) return;
-      await delay(5);
-    }
-    throw new Error(`expected ${count} waiting sessions`);
+    await until(
+      `${count} sessions wait for a lock`,
+      async () => (await ask(waiting))[0]?.sessions === count,
+    );
   }
 
   async function versions() {
