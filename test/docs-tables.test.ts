@@ -29,8 +29,8 @@ describe('the generated parts', () => {
     });
   }
 
-  it('have cells of fewer than 40 words', () => {
-    const cells = allParts(api)
+  it('have cells of fewer than 40 words', async () => {
+    const cells = (await allParts(api))
       .filter(({ file }) => file.endsWith('.md'))
       .flatMap(({ text }) => text.split('\n').flatMap((line) => line.split(/(?<!\\)\|/)));
     assert.ok(cells.length > 100);

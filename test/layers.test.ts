@@ -76,6 +76,7 @@ const SIDE_DOORS: Record<string, readonly string[]> = {
   'inspection/index.ts': ['cli'],
   'ledger/admin.ts': ['cli', 'inspection'],
   'ledger/key-columns.ts': ['keys', 'service'],
+  'keys/terms.ts': ['cli'],
   'ledger/row-seals.ts': ['keys'],
   'service/threads/waiting-threads.ts': ['serve'],
   '#lab/commands': ['cli'],
@@ -429,10 +430,11 @@ describe('layers', () => {
     ]);
   });
 
-  it('loads the server only for `serve`, and remote answer checks only for remote sources', () => {
+  it('loads the server only for `serve`, a command only for its word, and remote answer checks only for remote sources', () => {
     assert.deepEqual(packagesLoadedBy('main.ts'), []);
     assert.deepEqual(packagesLoadedBy('cli/index.ts'), ['commander']);
-    assert.deepEqual(packagesLoadedBy('cli/commands.ts'), ['commander', 'hpke']);
+    assert.deepEqual(packagesLoadedBy('cli/commands.ts'), []);
+    assert.deepEqual(packagesLoadedBy('cli/client/generate.ts'), ['commander', 'hpke']);
     assert.deepEqual(packagesLoadedBy('service/threads/key-thread.ts'), []);
     // `hpke` once the suite worker seals.
     assert.ok(packagesLoadedBy('service/threads/suite-worker.ts').every((name) => name === 'hpke'));

@@ -1,68 +1,154 @@
-/** All commands but `serve`, in the order of the help. */
+/** All commands but `serve`. Each is loaded only when it is wanted: together they take five times as long to start. */
 import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
-import { addAssessCommands, addTestbenchCommand } from '#lab/commands';
+import type { LabContext } from '#lab/commands';
 import { PROJECT_VERSION, softwareName } from '../process/version.ts';
-import { addAccountCommands } from './admin/account.ts';
-import { addApiKeyCommands } from './admin/api-key.ts';
-import { addAuditCommands } from './admin/audit.ts';
-import { addLedgerCommands } from './admin/ledger.ts';
-import { addMigrateCommand } from './admin/migrate.ts';
-import { addMoveCommands } from './admin/move.ts';
-import { addRecipientCommands } from './admin/recipient.ts';
-import { addSecretCommands } from './admin/secret.ts';
-import { addDeliveriesCommands } from './client/deliveries.ts';
-import { addFileCommands } from './client/files.ts';
-import { addGenerateCommand } from './client/generate.ts';
-import { addKeysCommands } from './client/keys.ts';
-import { addMetricsCommand } from './client/metrics.ts';
-import { addOpenCommand } from './client/open.ts';
-import { addReceiptCommands } from './client/receipt.ts';
-import { addValidateCommand } from './client/validate.ts';
-import { addCompletionCommand } from './completion/command.ts';
 import type { CliContext } from './context.ts';
-import { addDoctorCommand } from './doctor/command.ts';
-import { addHelpCommand } from './help.ts';
-import { addLogCommands } from './log/command.ts';
-import { addSourcesCommands } from './noise/command.ts';
-import { addSelfTestCommand } from './selftest/command.ts';
-import { addStreamCommand } from './stream.ts';
+
+/** Adds commands to the program. `onExitCode` receives the exit code of those that report a finding by it. */
+type Add = (program: Command, context: CliContext, onExitCode: (exitCode: number) => void) => void;
+
+interface Entry {
+  /** First words of the commands that it adds. */
+  readonly words: readonly string[];
+  readonly load: () => Promise<Add>;
+}
+
+/** In the order of the help. */
+const COMMANDS: readonly Entry[] = [
+  {
+    words: ['generate'],
+    load: async () => (await import('./client/generate.ts')).addGenerateCommand,
+  },
+  {
+    words: ['open'],
+    load: async () => (await import('./client/open.ts')).addOpenCommand,
+  },
+  {
+    words: ['encrypt', 'decrypt', 'reseal'],
+    load: async () => (await import('./client/files.ts')).addFileCommands,
+  },
+  {
+    words: ['validate'],
+    load: async () => (await import('./client/validate.ts')).addValidateCommand,
+  },
+  {
+    words: ['receipt'],
+    load: async () => (await import('./client/receipt.ts')).addReceiptCommands,
+  },
+  {
+    words: ['keys'],
+    load: async () => (await import('./client/keys.ts')).addKeysCommands,
+  },
+  {
+    words: ['deliveries'],
+    load: async () => (await import('./client/deliveries.ts')).addDeliveriesCommands,
+  },
+  {
+    words: ['metrics'],
+    load: async () => (await import('./client/metrics.ts')).addMetricsCommand,
+  },
+  {
+    words: ['account'],
+    load: async () => (await import('./admin/account.ts')).addAccountCommands,
+  },
+  {
+    words: ['api-key'],
+    load: async () => (await import('./admin/api-key.ts')).addApiKeyCommands,
+  },
+  {
+    words: ['recipient'],
+    load: async () => (await import('./admin/recipient.ts')).addRecipientCommands,
+  },
+  {
+    words: ['secret'],
+    load: async () => (await import('./admin/secret.ts')).addSecretCommands,
+  },
+  {
+    words: ['migrate'],
+    load: async () => (await import('./admin/migrate.ts')).addMigrateCommand,
+  },
+  {
+    words: ['ledger'],
+    load: async () => (await import('./admin/ledger.ts')).addLedgerCommands,
+  },
+  {
+    words: ['log'],
+    load: async () => (await import('./log/command.ts')).addLogCommands,
+  },
+  {
+    words: ['audit'],
+    load: async () => (await import('./admin/audit.ts')).addAuditCommands,
+  },
+  {
+    words: ['assess', 'assess-entropy', 'assess-conditioning', 'assess-ais31'],
+    load: async () => {
+      const { addAssessCommands } = await import('#lab/commands');
+      return (program, context, onExitCode) =>
+        addAssessCommands(program, ofLab(context), onExitCode);
+    },
+  },
+  {
+    words: ['sources'],
+    load: async () => (await import('./noise/command.ts')).addSourcesCommands,
+  },
+  {
+    words: ['stream'],
+    load: async () => (await import('./stream.ts')).addStreamCommand,
+  },
+  {
+    words: ['testbench'],
+    load: async () => {
+      const { addTestbenchCommand } = await import('#lab/commands');
+      return (program, context) => addTestbenchCommand(program, ofLab(context));
+    },
+  },
+  {
+    words: ['selftest'],
+    load: async () => (await import('./selftest/command.ts')).addSelfTestCommand,
+  },
+  {
+    words: ['doctor'],
+    load: async () => (await import('./doctor/command.ts')).addDoctorCommand,
+  },
+  {
+    words: ['export', 'import'],
+    load: async () => (await import('./admin/move.ts')).addMoveCommands,
+  },
+  {
+    words: ['completion'],
+    load: async () => (await import('./completion/command.ts')).addCompletionCommand,
+  },
+  {
+    words: ['help'],
+    load: async () => (await import('./help.ts')).addHelpCommand,
+  },
+];
+
+/** These show all commands. */
+const OF_ALL = ['completion', 'help'];
 
 /** Built by `npm run build`. */
 const TESTBENCH = fileURLToPath(new URL('../../build/testbench/index.html', import.meta.url));
 
-/** Adds the commands to the program. `onExitCode` receives the exit code of those that report a finding by it. */
-export function addCommands(
+/**
+ * Adds the command whose first word is `word`, or all commands if there is none: its absence, or the help of the program,
+ * names others.
+ */
+export async function addCommands(
   program: Command,
   context: CliContext,
   onExitCode: (exitCode: number) => void,
-): void {
-  const lab = { ...context, name: 'phm', page: TESTBENCH, software };
-  addGenerateCommand(program, context);
-  addOpenCommand(program, context);
-  addFileCommands(program, context);
-  addValidateCommand(program, context, onExitCode);
-  addReceiptCommands(program, context, onExitCode);
-  addKeysCommands(program, context);
-  addDeliveriesCommands(program, context);
-  addMetricsCommand(program, context);
-  addAccountCommands(program, context);
-  addApiKeyCommands(program, context);
-  addRecipientCommands(program, context);
-  addSecretCommands(program, context);
-  addMigrateCommand(program, context);
-  addLedgerCommands(program, context);
-  addLogCommands(program, context);
-  addAuditCommands(program, context);
-  addAssessCommands(program, lab, onExitCode);
-  addSourcesCommands(program, context);
-  addStreamCommand(program, context);
-  addTestbenchCommand(program, lab);
-  addSelfTestCommand(program, context);
-  addDoctorCommand(program, context, onExitCode);
-  addMoveCommands(program, context);
-  addCompletionCommand(program, context);
-  addHelpCommand(program, context);
+  word?: string,
+): Promise<void> {
+  const wanted = COMMANDS.filter(({ words }) => word !== undefined && words.includes(word));
+  const isEnough = wanted.length > 0 && !OF_ALL.some((one) => one === word);
+  const adds = await Promise.all((isEnough ? wanted : COMMANDS).map(({ load }) => load()));
+  for (const add of adds) add(program, context, onExitCode);
+}
+
+function ofLab(context: CliContext): LabContext {
+  return { ...context, name: 'phm', page: TESTBENCH, software };
 }
 
 function software(): { program: string; build: string } {

@@ -25,6 +25,9 @@ import {
 } from './context.ts';
 import { commandsFirst, HELP_HINT } from './help.ts';
 
+/** First words that need no command of another file. */
+const IN_PROGRAM = ['serve', '--version'];
+
 /** Runs one command line, without program and script. Resolves with the exit code: 0, 1 or 2. */
 export async function runCli(args: readonly string[], given: CliProcess): Promise<number> {
   let isLost = false;
@@ -39,14 +42,14 @@ export async function runCli(args: readonly string[], given: CliProcess): Promis
     lostCode = 2;
   };
   const program = buildProgram(context, onExitCode);
-  // The server starts a tenth of a second earlier without the modules of the other commands.
-  if (args[0] !== 'serve') {
+  const words = withPresentName(args, context);
+  if (!IN_PROGRAM.includes(words[0] ?? '')) {
     const { addCommands } = await import('./commands.ts');
-    addCommands(program, context, onExitCode);
+    await addCommands(program, context, onExitCode, words[0]);
   }
   inheritSettings(program);
   try {
-    await program.parseAsync(withPresentName(args, context), { from: 'user' });
+    await program.parseAsync(words, { from: 'user' });
     if (isLost && exitCode === 0) throw new CommandError(LOST_DATA, lostCode);
     return exitCode;
   } catch (error) {

@@ -1,6 +1,6 @@
 /** Lists of key IDs: on the command line, in a file or on standard input. */
 import { CommandError } from '#platform/commands';
-import { parseKeyId } from '../keys/index.ts';
+import { parseKeyId } from '../keys/terms.ts';
 import type { CliContext } from './context.ts';
 import { readInputText, readText } from './read-bounded.ts';
 

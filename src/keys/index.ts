@@ -4,20 +4,10 @@
  */
 
 export { answerDigest } from './answer-digest.ts';
-export { formatDeliveryId, parseDeliveryId } from './delivery-id.ts';
 export { EVIDENCE_TESTS, evidenceLabels } from './evidence-suite.ts';
 export { sampleStream } from './generate.ts';
 export { Generator } from './generator.ts';
-export { formatKeyId, parseKeyId } from './key-id.ts';
 export { wipeKey } from './key-receipt.ts';
-export { KEY_STATUSES, keyStatus } from './key-status.ts';
-export {
-  isLabelName,
-  isLabelValue,
-  LABEL_NAME,
-  LABEL_VALUE,
-  MAX_LABELS,
-} from './labels.ts';
 export { type Defect, type EvidenceWarning, LATCH_TESTS, type LatchCause } from './latch.ts';
 export {
   type BatchTooLarge,
@@ -32,7 +22,6 @@ export {
   MAX_SEALED_COPIES,
   type Recipient,
   type ReleasedKey,
-  SECURITY_LEVELS,
   type SealedResponseKey,
   type SealTo,
   type SecurityLevel,
@@ -44,4 +33,5 @@ export { sealSelfTest } from './seal-self-test.ts';
 export { requireAlgorithms, requireSelfTests, runSelfTests } from './self-test.ts';
 export { auditEntry, auditStatement, formatAuditId, keyEntry, keyStatement } from './statement.ts';
 export { type SelfTestResult, suiteSelfTest } from './suite-self-test.ts';
+export * from './terms.ts';
 export { VALIDATION_WORDS, type ValidationVerdict, validationWord } from './validate.ts';

@@ -137,9 +137,9 @@ const CASES: Readonly<Record<string, Case>> = {
 };
 
 /** Returns the words of all commands that have no commands of their own. */
-function allCommands(): string[] {
+async function allCommands(): Promise<string[]> {
   const program = new Command('phm');
-  addCommands(program, { env: {} } as CliContext, () => {});
+  await addCommands(program, { env: {} } as CliContext, () => {});
   return readCommands(program)
     .filter(({ subcommands }) => subcommands.length === 0)
     .map(({ path }) => path.join(' '));
@@ -215,8 +215,8 @@ describe('text of others', () => {
     }
   }
 
-  it('has a case for every command', () => {
-    assert.deepEqual(Object.keys(CASES).sort(), allCommands().sort());
+  it('has a case for every command', async () => {
+    assert.deepEqual(Object.keys(CASES).sort(), (await allCommands()).sort());
   });
 
   it('in every column of the ledger reaches no terminal', async () => {
@@ -259,7 +259,7 @@ describe('text of others', () => {
   });
 
   it('in arguments reaches no terminal', async () => {
-    for (const command of [...allCommands(), '', 'account', 'log']) {
+    for (const command of [...(await allCommands()), '', 'account', 'log']) {
       const words = command.split(' ').filter((word) => word !== '');
       for (const args of [[HOSTILE], [`--no${HOSTILE}`], [`--json=${HOSTILE}`]]) {
         assertHarmless(

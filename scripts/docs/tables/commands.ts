@@ -50,10 +50,10 @@ const NO_PROCESS: CliProcess = {
   serve: unused,
 };
 
-function readProgram(): Command {
+async function readProgram(): Promise<Command> {
   const context = contextOf(NO_PROCESS, unused);
   const program = buildProgram(context, unused);
-  addCommands(program, context, unused);
+  await addCommands(program, context, unused);
   return program;
 }
 
@@ -92,8 +92,8 @@ function usageOf(argument: Argument): string {
   return argument.required ? `<${name}>` : `[${name}]`;
 }
 
-export function commandParts(): Part[] {
-  const program = readProgram();
+export async function commandParts(): Promise<Part[]> {
+  const program = await readProgram();
   const help = program.createHelp();
   const named = SECTIONS.flat();
   const others = program.commands.map((one) => one.name()).filter((name) => !named.includes(name));

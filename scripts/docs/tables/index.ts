@@ -21,12 +21,12 @@ interface GeneratedFile {
   readonly expected: string;
 }
 
-export function allParts(api: Api): Part[] {
+export async function allParts(api: Api): Promise<Part[]> {
   return [
     ...errorParts(),
     ...settingParts(),
     ...metricParts(),
-    ...commandParts(),
+    ...(await commandParts()),
     ...formParts(),
     ...apiParts(api),
     ...exportParts(),
@@ -44,7 +44,7 @@ export async function readGeneratedFiles(): Promise<GeneratedFile[]> {
     found: read(file),
     expected: text,
   }));
-  const parts = [...Map.groupBy(allParts(api), ({ file }) => file)].map(([file, parts]) => {
+  const parts = [...Map.groupBy(await allParts(api), ({ file }) => file)].map(([file, parts]) => {
     const found = read(file);
     return { file, found, expected: parts.reduce(withPart, found) };
   });

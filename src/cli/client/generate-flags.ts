@@ -1,7 +1,7 @@
 /** The options of `phm generate`: which go together, and the request that they make. */
 import { CommandError } from '#platform/commands';
 import type { GenerateRequest } from '../../../sdk/src/index.ts';
-import { parseDeliveryId } from '../../keys/index.ts';
+import { parseDeliveryId } from '../../keys/terms.ts';
 import type { ConnectionFlags } from './connection.ts';
 import type { KeyFormat } from './key-formats.ts';
 import type { Labels } from './labels.ts';

@@ -3,7 +3,7 @@
 import { type Command, Option } from 'commander';
 import { parseCountTo } from '#platform/commands';
 import { SOURCE_NAMES } from '../../entropy/index.ts';
-import { SECURITY_LEVELS } from '../../keys/index.ts';
+import { SECURITY_LEVELS } from '../../keys/terms.ts';
 import { DEFAULT_MODULATION, MODULATION_TYPES } from '../../modulation/index.ts';
 import type { CliContext } from '../context.ts';
 import { parseDuration } from '../parse-duration.ts';

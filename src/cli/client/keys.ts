@@ -3,7 +3,7 @@
 import { type Command, Option } from 'commander';
 import { parseCountTo, writeJson, writeTable } from '#platform/commands';
 import type { KeyInfo, KeyListQuery } from '../../../sdk/src/index.ts';
-import { KEY_STATUSES, SECURITY_LEVELS } from '../../keys/index.ts';
+import { KEY_STATUSES, SECURITY_LEVELS } from '../../keys/terms.ts';
 import type { CliContext } from '../context.ts';
 import { addConnectionOptions, Connection, type ConnectionFlags } from './connection.ts';
 import { assertKeyId } from './key-id.ts';

@@ -6,7 +6,7 @@ import {
   LABEL_NAME,
   LABEL_VALUE,
   MAX_LABELS,
-} from '../../keys/index.ts';
+} from '../../keys/terms.ts';
 
 export type Labels = Readonly<Record<string, string>>;
 

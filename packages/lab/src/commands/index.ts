@@ -9,6 +9,7 @@ import { addAssessConditioningCommand } from './conditioning-command.ts';
 import type { LabContext } from './context.ts';
 import { addAssessEntropyCommand } from './entropy-command.ts';
 
+export type { LabContext } from './context.ts';
 export { addTestbenchCommand } from './testbench-command.ts';
 
 /** Adds the commands that assess. `onExitCode` receives the exit code of those that report a verdict by it. */

@@ -1,6 +1,5 @@
 /** The progress line of a run, shown only on a terminal. */
 import { barOf, type StatusLine, timeText } from '#platform/commands';
-import { grouped } from '#sp800-22';
 
 /** Shows how many files a run has, how fast they come, and the time left. */
 export class BatchProgress {
@@ -34,7 +33,7 @@ export class BatchProgress {
 
 /** Returns the progress as one line. Rate and time left come with the first `fresh` keys of this run. */
 export function progressText(made: number, count: number, fresh: number, seconds: number): string {
-  const done = `${barOf(made, count)} ${grouped(made)} of ${grouped(count)} keys`;
+  const done = `${barOf(made, count)} ${made.toLocaleString('en')} of ${count.toLocaleString('en')} keys`;
   if (fresh === 0) return done;
   const perSecond = fresh / Math.max(0.001, seconds);
   return `${done}  ${perSecond.toFixed(1)}/s  ${timeText((count - made) / perSecond)} left`;
