@@ -4,8 +4,8 @@
  *
  *   node bench/memory.ts [--against DIR] [--seconds N] [--connections N] [--rounds N] [--data-dir D] [--save]
  *
- * `--against` also measures another built checkout. Each round starts every program anew, one at a time, lets it wait for
- * `--seconds`, and loads it: plain keys over `--connections` connections, then validated keys over eight, each for
+ * `--against` also measures another built checkout. Each round starts every program anew, one at a time, lets it wait until
+ * its threads have collected what their start left, and loads it: plain keys over `--connections` connections, then validated keys over eight, each for
  * `--seconds`. `loaded` is the most that any look in between found. A last server says what each thread holds; what
  * watches it there takes some memory, so it has no part in the other figures. Linux only.
  */
@@ -42,6 +42,9 @@ const EVIDENCE_CONNECTIONS = 8;
 
 /** Key worker, log worker, statistics worker and a suite worker for each core. */
 const THREADS = 3 + availableParallelism();
+
+/** A thread collects after five seconds of which it worked little: at least once in this time. */
+const IDLE_MS = 12_000;
 
 /** Time between two looks at a loaded server. */
 const LOOK_MS = 250;
@@ -108,7 +111,7 @@ class Memory {
       ? await startBare(server, join(this.#folder, 'bare-log'), THREADS)
       : server;
     if (isFloor) await stopTarget(server);
-    await delay(1000 * this.#options.seconds);
+    await delay(IDLE_MS);
     const { all, anonymous } = residentMiB(target);
     const most = isFloor ? Number.NaN : await loadedMiB(target, this.#options);
     await stopTarget(target);
@@ -125,7 +128,7 @@ class Memory {
   /** Returns what the threads of a server hold, idle and after a load. */
   async threads(): Promise<readonly (readonly ThreadReport[])[]> {
     const server = await this.#server(PROGRAM, true);
-    await delay(1000 * this.#options.seconds);
+    await delay(IDLE_MS);
     const idle = (await server.watch?.report()) ?? [];
     await loadedMiB(server, this.#options);
     const loaded = (await server.watch?.report()) ?? [];

@@ -28,7 +28,7 @@ async function main({ settings, memory }: NoiseWorkerData): Promise<void> {
     port.close();
   });
   pump.start();
-  await releaseStartMemory();
+  releaseStartMemory();
 }
 
 logThreadWarnings();

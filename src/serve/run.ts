@@ -57,7 +57,7 @@ async function runParts(parts: ServerParts, threads: WaitingThreads): Promise<nu
   );
   if (typeof started === 'string') return endStart(started, parts);
   const { service, check, identity } = started;
-  await releaseStartMemory();
+  releaseStartMemory();
   starting.started(service);
   const listeners = await listening.open().catch(async (error) => {
     await service.close();

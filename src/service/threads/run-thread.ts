@@ -21,7 +21,7 @@ export async function runThread(
   logThreadWarnings();
   try {
     await start(port);
-    await releaseStartMemory();
+    releaseStartMemory();
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     port.postMessage({ kind: 'unable', message, mayPass: mayPass(error) } satisfies WorkerUp);

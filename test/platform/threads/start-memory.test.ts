@@ -7,6 +7,25 @@ import { newThread } from '../../../packages/platform/src/threads/worker-thread.
 const MODULE = new URL('../../../packages/platform/src/threads/start-memory.ts', import.meta.url)
   .href;
 
+const WAITING = afterStart('await sleep(20);', 3000);
+const WORKING = afterStart(
+  'for (const end = Date.now() + 20; Date.now() < end; ); await soon();',
+  30,
+);
+
+/** Fills the heap of a thread, and lets go of it. The thread then does `turn` until the heap is half as large, at most `turns` times. */
+function afterStart(turn: string, turns: number): string {
+  return `
+  import { setImmediate as soon, setTimeout as sleep } from 'node:timers/promises';
+  const heap = () => process.memoryUsage().heapTotal / 2 ** 20;
+  let start = Array.from({ length: 400_000 }, (_, i) => ({ i }));
+  const full = heap();
+  start = null;
+  releaseStartMemory(50);
+  for (let i = 0; i < ${turns} && heap() > full / 2; i += 1) { ${turn} }
+  parentPort.postMessage({ full, after: heap(), hasFlag: typeof gc });`;
+}
+
 /** Runs `body` in a thread of its own, and returns what it reports. */
 async function inThread(body: string, youngMiB?: number): Promise<Record<string, unknown>> {
   const module = `
@@ -20,28 +39,27 @@ async function inThread(body: string, youngMiB?: number): Promise<Record<string,
   return report;
 }
 
+const isHalved = ({ full, after }: Record<string, unknown>) => Number(after) < Number(full) / 2;
+
 describe('the memory that a thread took to start', () => {
-  it('is given back', async () => {
-    const report = await inThread(`
-      const heap = () => process.memoryUsage().heapTotal / 2 ** 20;
-      let start = Array.from({ length: 400_000 }, (_, i) => ({ i }));
-      const full = heap();
-      start = null;
-      await releaseStartMemory();
-      parentPort.postMessage({ full, after: heap() });`);
+  it('is given back while the thread waits', async () => {
+    const report = await inThread(WAITING);
     assert.ok(Number(report.full) > 20, `${report.full} MiB before`);
-    assert.ok(Number(report.after) < Number(report.full) / 2, `${report.after} MiB after`);
+    assert.ok(isHalved(report), `${report.after} MiB after`);
+  });
+
+  it('is not, while the thread works', async () => {
+    const report = await inThread(WORKING);
+    assert.ok(!isHalved(report), `${report.after} of ${report.full} MiB`);
   });
 });
 
 describe('threads that end their start at the same time', () => {
-  it('all give back', async () => {
-    const threads = Array.from({ length: 6 }, () =>
-      inThread(`
-        await releaseStartMemory();
-        parentPort.postMessage({ hasFlag: typeof gc });`),
-    );
-    for (const { hasFlag } of await Promise.all(threads)) assert.equal(hasFlag, 'undefined');
+  it('all give back, without a flag of V8', async () => {
+    for (const report of await Promise.all(Array.from({ length: 6 }, () => inThread(WAITING)))) {
+      assert.ok(isHalved(report), `${report.after} of ${report.full} MiB`);
+      assert.equal(report.hasFlag, 'undefined');
+    }
   });
 });
 

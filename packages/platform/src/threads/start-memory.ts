@@ -1,11 +1,30 @@
 /** Gives back the memory that the start of a thread took. */
+import { performance } from 'node:perf_hooks';
+
+/** A thread that ends before, such as that of a command or of a short test, needs no collection. */
+const PAUSE_MS = 5_000;
+/** Share of its time that a thread works. One that works more would stop in the middle of that, and fill the pages again. */
+const BUSY = 0.1;
 
 /**
  * Collects what the start of this thread has left in its heap, and gives the freed pages back to the operating system: a thread
- * that then waits would keep them for ever. Takes some tens of milliseconds of the thread, from its next turn on. Never rejects:
- * where Node has no inspector, or forbids it, the memory stays.
+ * that then waits would keep them for ever. It does so once, after the first pause of `pauseMs` in which the thread had little
+ * to do, and takes some tens of milliseconds of it. Where Node has no inspector, or forbids it, the memory stays.
  */
-export async function releaseStartMemory(): Promise<void> {
+export function releaseStartMemory(pauseMs = PAUSE_MS): void {
+  let before = performance.eventLoopUtilization();
+  const timer = setInterval(() => {
+    const now = performance.eventLoopUtilization();
+    const { utilization } = performance.eventLoopUtilization(now, before);
+    before = now;
+    if (utilization > BUSY) return;
+    clearInterval(timer);
+    void collect();
+  }, pauseMs);
+  timer.unref();
+}
+
+async function collect(): Promise<void> {
   try {
     // Of Node's interfaces only this one reaches V8's collection for low memory; all others keep the pages for what may come.
     // The session is within this thread: nothing listens.
