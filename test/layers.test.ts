@@ -57,6 +57,7 @@ const RANKS: Record<string, number> = {
   'error-table': 0,
   bytes: 0,
   clock: 0,
+  'node-http': 0,
   platform: 0,
   process: 0,
 };
@@ -342,6 +343,17 @@ describe('layers', () => {
     // As in this process: the folder that was set, and Node's own folder below it.
     const { NODE_COMPILE_CACHE: folder = '' } = childEnvironment();
     assert.match(relative(folder, getCompileCacheDir() ?? ''), /^v\d[^/]*$/);
+  });
+
+  it('takes no values from node:http, which would load undici into the server and into every command', () => {
+    // Without its types, `import { type A }` still loads the module.
+    const taking = /^(?:import|export) (?!type )[^;=]*'node:http'|\bimport\('node:http'/m;
+    assert.match("import { type Server } from 'node:http';", taking);
+    const files = programFiles().filter(([file, text]) => /^src/.test(file) && taking.test(text));
+    assert.deepEqual(
+      files.map(([file]) => file),
+      [],
+    );
   });
 
   it('allows only main.ts to use await at the top level', () => {

@@ -4,7 +4,7 @@
  * A request in the clear would show the proxy API keys and keys, so none takes one: to this machine it goes directly, and
  * elsewhere the client commands refuse it. Through a proxy, https: stays encrypted to its end.
  */
-import { setGlobalProxyFromEnv } from 'node:http';
+import { setGlobalProxyFromEnv } from '../node-http.ts';
 import { isLoopback } from './reader.ts';
 
 type Environment = Record<string, string | undefined>;

@@ -1,9 +1,10 @@
 /** The server below the framework: HTTP/1.1 with or without TLS, its timeouts and its limit on connections. */
 
-import { createServer, type RequestListener, type Server } from 'node:http';
+import type { RequestListener, Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import { MINUTE_MS } from '../clock.ts';
 import type { TlsOptions } from '../config/tls.ts';
+import { createServer } from '../node-http.ts';
 import type { Connections } from './connections.ts';
 import { BoundedRequest } from './wire/read-body.ts';
 

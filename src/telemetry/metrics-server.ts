@@ -1,10 +1,11 @@
 /** The listener for Prometheus, separate from the service: one read-only page with bounded cost. */
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { monotonicMs } from '../clock.ts';
 import { isLoopback } from '../config/index.ts';
+import { createServer } from '../node-http.ts';
 import { authorityOf, listenError } from '../process/listening.ts';
 
 /** Source of the page. */

@@ -1,6 +1,6 @@
 /** Compares the data directory of a command with that of the server on this machine. */
 
-import { get as getCleartext, type IncomingMessage } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { get as getTls } from 'node:https';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -8,6 +8,7 @@ import { quote } from '#platform/terminal';
 import type { Config } from '../../config/index.ts';
 import { everyGroup } from '../../config/tls-profiles.ts';
 import { DIRECTORY_ID_HEADER, readDirectoryId } from '../../files/data-directory.ts';
+import { get as getCleartext } from '../../node-http.ts';
 import { localAddress } from '../server-address.ts';
 
 /** How long a server on this machine may take to answer. */

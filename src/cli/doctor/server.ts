@@ -1,12 +1,13 @@
 /** Asks the server on the configured address, if one runs, whether it is ready. */
 import { X509Certificate } from 'node:crypto';
-import { get as getCleartext, type IncomingMessage } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { get as getTls } from 'node:https';
 import { TLSSocket } from 'node:tls';
 import { formatTimestamp } from '../../clock.ts';
 import { readCertificate } from '../../config/certificate.ts';
 import type { Config } from '../../config/index.ts';
 import { everyGroup } from '../../config/tls-profiles.ts';
+import { get as getCleartext } from '../../node-http.ts';
 import { describeOtherServer } from '../admin/other-server.ts';
 import { localAddress } from '../server-address.ts';
 import { type Finding, failed, ok, Skipped, warning } from './finding.ts';

@@ -3,12 +3,13 @@
  * expectations and CONNECT. They too get a problem body, written directly to the socket.
  */
 import { randomUUID } from 'node:crypto';
-import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { FastifyBaseLogger } from 'fastify';
 import type { Clock } from '../../clock.ts';
 import { AppError, ERRORS, type ErrorCode } from '../../errors.ts';
+import { STATUS_CODES } from '../../node-http.ts';
 import type { AccessLog } from '../access-log.ts';
 import { peerAddress } from '../client-address.ts';
 import type { CorsHeaders } from '../cors.ts';

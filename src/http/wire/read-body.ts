@@ -1,12 +1,13 @@
 /** Reads a request body into one buffer. A list of its pieces can take 200 times the memory of their bytes. */
-import { IncomingMessage } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { AppError } from '../../errors.ts';
+import { IncomingMessage as NodeRequest } from '../../node-http.ts';
 
 /** Maximum number of pieces of a body. The largest allowed body then has 64 bytes per piece. */
 const MAX_PIECES = 256;
 
 /** A request that closes its connection if the body arrives in more pieces: a piece of one byte costs about 300 bytes. */
-export class BoundedRequest extends IncomingMessage {
+export class BoundedRequest extends NodeRequest {
   #pieces = 0;
 
   override push(piece: unknown, encoding?: BufferEncoding): boolean {
