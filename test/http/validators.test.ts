@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { Ajv } from 'ajv';
 import { type FastifyInstance, fastify } from 'fastify';
 import { SOURCE_NAMES } from '../../src/entropy/index.ts';
 import { Validators } from '../../src/http/validators.ts';
@@ -14,7 +15,37 @@ async function appWith(schema: unknown, validators: Validators): Promise<Fastify
   return app;
 }
 
+/** As Fastify calls it: once for each context of routes, and then with each route. */
+type BuildValidator = (...settings: unknown[]) => (route: { readonly schema: object }) => unknown;
+
+/** Validators that note each schema which a route has. */
+function notingValidators(found: object[]): Validators {
+  const validators = new Validators();
+  const { buildValidator } = validators.compilers as unknown as { buildValidator: BuildValidator };
+  const noting: BuildValidator = (...settings) => {
+    const compile = buildValidator(...settings);
+    return (route) => {
+      found.push(route.schema);
+      return compile(route);
+    };
+  };
+  Object.assign(validators.compilers, { buildValidator: noting });
+  return validators;
+}
+
 describe('the schemas of the service', () => {
+  it('are schemas, which no server checks when it starts', async () => {
+    const schemas: object[] = [];
+    const validators = notingValidators(schemas);
+    const app = await buildTestApp({ service: standInService('research'), validators });
+    await app.ready();
+    await app.close();
+    assert.ok(schemas.length > 10, `${schemas.length} schemas`);
+    const ajv = new Ajv();
+    assert.equal(ajv.validateSchema({ type: 'object', required: 'n' }), false);
+    for (const schema of schemas) assert.ok(ajv.validateSchema(schema), ajv.errorsText());
+  });
+
   it('all compile, so that no server ends after it was ready', async () => {
     for (const entropySources of [['os'], SOURCE_NAMES]) {
       const validators = new Validators();
