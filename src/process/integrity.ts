@@ -21,8 +21,8 @@ const FOLDERS = [
   ...['build/dashboard', 'build/docs', 'build/kernels', 'build/testbench'],
 ];
 
-/** A package file decides how Node reads the sources beside it. `healthcheck.ts` is in an image alone. */
-const FILES = ['package.json', 'sdk/package.json', 'healthcheck.ts'];
+/** A package file decides how Node reads the sources beside it. `healthcheck.mjs` is in an image alone. */
+const FILES = ['package.json', 'sdk/package.json', 'healthcheck.mjs'];
 
 /** The server reads examples by name: more of them, or what running one leaves, change nothing. */
 const MAY_GROW = 'docs/examples/';

@@ -174,7 +174,7 @@ describe('deploy/', () => {
           (name) => server[name].httpGet.path,
         ),
         find(haproxy, /http-check send meth GET uri (\S+)/),
-        find(readText('deploy/docker/healthcheck.ts'), /path: '([^']+)'/),
+        find(readText('deploy/docker/healthcheck.mjs'), /path: '([^']+)'/),
       ];
       for (const url of paths) assert.ok(app.hasRoute({ method: 'GET', url }), url);
     } finally {

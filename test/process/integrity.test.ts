@@ -12,7 +12,7 @@ const FILES = [
   'package.json',
   'sdk/package.json',
   'packages/tlog/package.json',
-  'healthcheck.ts',
+  'healthcheck.mjs',
   'bin/phm',
   'src/main.ts',
   'src/keys/generate.ts',

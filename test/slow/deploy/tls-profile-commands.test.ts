@@ -60,7 +60,7 @@ describe('a server with the profile cnsa-2', () => {
   });
 
   it('is alive for the health check of the image', () => {
-    const script = join(ROOT, 'deploy/docker/healthcheck.ts');
+    const script = join(ROOT, 'deploy/docker/healthcheck.mjs');
     const { status } = spawnSync(process.execPath, [script], { env: { ...process.env, ...tls } });
     assert.equal(status, 0);
   });
