@@ -79,6 +79,7 @@ const SIDE_DOORS: Record<string, readonly string[]> = {
   'ledger/key-columns.ts': ['keys', 'service'],
   'keys/terms.ts': ['cli'],
   'ledger/row-seals.ts': ['keys'],
+  'service/offline.ts': ['cli', 'inspection', 'serve', 'setup', 'telemetry'],
   'service/threads/waiting-threads.ts': ['serve'],
   '#lab/commands': ['cli'],
   '#sp800-22/wasm': ['modulation', 'cli'],

@@ -5,7 +5,7 @@ import { type FindingKind, Findings } from '../ledger/admin.ts';
 import { faultsOf, type LedgerStore, type LogRecord } from '../ledger/index.ts';
 import { openCheckpoint } from '../log/index.ts';
 import type { LogMacKeys } from '../proof/index.ts';
-import { followingEntry, judgeSeal } from '../service/index.ts';
+import { followingEntry, judgeSeal } from '../service/offline.ts';
 import type { LogStartFacts } from './audits-check.ts';
 import { checkRows, type RowsReport } from './rows-check.ts';
 import { continues, storeSource, storeTiles } from './store-source.ts';

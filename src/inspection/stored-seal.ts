@@ -2,7 +2,7 @@
 import { SetupError } from '../errors.ts';
 import type { LogRecord } from '../ledger/index.ts';
 import type { LogMacKeys } from '../proof/index.ts';
-import { judgeSeal } from '../service/index.ts';
+import { judgeSeal } from '../service/offline.ts';
 import { describeCheckpoint } from './trust.ts';
 
 /** Throws `SetupError` unless the head carries a seal under the master secret. */

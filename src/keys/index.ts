@@ -31,7 +31,7 @@ export { STREAM_NAMES, STREAM_TESTS, type StreamName } from './p-values.ts';
 export { SAMPLE_BITS } from './sample.ts';
 export { sealSelfTest } from './seal-self-test.ts';
 export { requireAlgorithms, requireSelfTests, runSelfTests } from './self-test.ts';
-export { auditEntry, auditStatement, formatAuditId, keyEntry, keyStatement } from './statement.ts';
+export { auditEntry, keyEntry, keyStatement } from './statement.ts';
 export { type SelfTestResult, suiteSelfTest } from './suite-self-test.ts';
 export * from './terms.ts';
 export { VALIDATION_WORDS, type ValidationVerdict, validationWord } from './validate.ts';

@@ -10,3 +10,4 @@ export {
   MAX_LABELS,
 } from './labels.ts';
 export { SECURITY_LEVELS } from './order.ts';
+export { auditStatement, formatAuditId } from './statement.ts';

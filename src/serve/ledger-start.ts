@@ -14,7 +14,7 @@ import {
   serverLocation,
 } from '../ledger/index.ts';
 import type { MasterSecret } from '../proof/index.ts';
-import type { LogSetup } from '../service/index.ts';
+import type { LogSetup } from '../service/offline.ts';
 import {
   forgetMasterSecret,
   loadMasterSecret,

@@ -3,7 +3,7 @@ import { wipe } from '../bytes.ts';
 import { logKeyExposures } from '../files/secret-exposure.ts';
 import type { LedgerStore } from '../ledger/index.ts';
 import { deriveLogMacKeys, LogMacKeys, type MasterSecret } from '../proof/index.ts';
-import { type EntryMaker, type LogSetup, newAudit } from '../service/index.ts';
+import { type EntryMaker, type LogSetup, newAudit } from '../service/offline.ts';
 import {
   checkMasterSecret,
   havePlansChanged,

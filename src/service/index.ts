@@ -8,7 +8,7 @@
  * - `log/` the transparency log; `secret/` the master secret
  * - `threads/` the code of the workers, their start and their messages
  *
- * Code that generates or validates one key belongs to `keys/`.
+ * Code that generates or validates one key belongs to `keys/`. `offline.ts` is the door for those who run no service.
  */
 
 export type { LedgerStatus } from './ledger/watch.ts';
@@ -21,17 +21,7 @@ export {
   type LogTextAnswer,
   type ReceiptAnswer,
 } from './log/api.ts';
-export { type AuditOrder, type EntryMaker, newAudit, pendingEntryOf } from './log/audit-record.ts';
-export { followingEntry } from './log/closed-logs.ts';
-export { examineLog, type LogFindings } from './log/examine.ts';
-export { judgeSeal, sealed } from './log/head-seal.ts';
-export { describeFault, firstFault } from './log/log-rows.ts';
 export type { LogNotice } from './log/notices.ts';
-export { areKeysOf, describeOtherKeys, verifierKeysText, whyStopped } from './log/own-keys.ts';
-export { restampStranded } from './log/restamp.ts';
-export type { LogSetup } from './log/setup.ts';
-export { shownPath } from './log/shown-file.ts';
-export type { Halt } from './log/stopped.ts';
 export {
   type KeyObserver,
   QUEUE_NAMES,
@@ -43,7 +33,6 @@ export type { KeyServiceOptions, ReleasedKeys } from './options.ts';
 export type { Readiness } from './readiness.ts';
 export type { KeyFilter } from './reading/key-list.ts';
 export type { Randomness, RandomnessRow } from './reading/randomness.ts';
-export { lackedVersions } from './secret/versions.ts';
 export { KeyService } from './service.ts';
 export type { ServiceSources } from './service-sources.ts';
 export { type KeyApi, StartingService } from './starting-service.ts';

@@ -33,7 +33,7 @@ import {
   newMasterSecret,
   parseMasterSecret,
 } from '../proof/index.ts';
-import { lackedVersions } from '../service/index.ts';
+import { lackedVersions } from '../service/offline.ts';
 import { runSecretCommand, type SecretCommand } from './secret-command.ts';
 
 /** Reads the master secret, and creates a managed one that does not exist yet. Throws `SetupError`. */

@@ -15,7 +15,7 @@ import {
   type LogSetup,
   shownPath,
   whyStopped,
-} from '../service/index.ts';
+} from '../service/offline.ts';
 import { createLogKeys, readLogKeys } from './log-keys.ts';
 import { startLog } from './start-log.ts';
 

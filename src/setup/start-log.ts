@@ -9,7 +9,7 @@ import {
   restampStranded,
   sealed,
   verifierKeysText,
-} from '../service/index.ts';
+} from '../service/offline.ts';
 
 export interface NewLog {
   readonly keys: LogKeys;

@@ -1,6 +1,7 @@
 /** Metrics of the transparency log. */
 import { SECOND_MS } from '../clock.ts';
-import type { Halt, LogStatus } from '../service/index.ts';
+import type { LogStatus } from '../service/index.ts';
+import type { Halt } from '../service/offline.ts';
 import { type Definition, one, type Sample } from './definition.ts';
 
 /** What a log can be doing. `delayed`: it runs, but its turns fail. */

@@ -11,7 +11,7 @@ import {
   parseLogKeys,
   signCheckpoint,
 } from '../../src/log/index.ts';
-import { newAudit, sealed } from '../../src/service/index.ts';
+import { newAudit, sealed } from '../../src/service/offline.ts';
 import { startLog } from '../../src/setup/index.ts';
 import { NOW } from '../ledger/contract.ts';
 import { ORIGIN } from '../support/ledgers/log-writer.ts';

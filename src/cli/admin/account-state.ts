@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import { CommandError, writeJson } from '#platform/commands';
 import { formatTimestamp } from '../../clock.ts';
 import type { Config } from '../../config/index.ts';
-import { formatAuditId } from '../../keys/index.ts';
+import { formatAuditId } from '../../keys/terms.ts';
 import {
   type Account,
   type AccountChange,

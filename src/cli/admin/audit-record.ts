@@ -5,7 +5,7 @@ import type { Config } from '../../config/index.ts';
 import { SetupError } from '../../errors.ts';
 import type { AuditRecord, LedgerStore } from '../../ledger/index.ts';
 import { deriveLogMacKeys, Keyring, LogMacKeys } from '../../proof/index.ts';
-import { type AuditOrder, type EntryMaker, newAudit } from '../../service/index.ts';
+import { type AuditOrder, type EntryMaker, newAudit } from '../../service/offline.ts';
 import { foreignSecretProblem, readMasterSecret } from '../../setup/index.ts';
 
 /** Returns the record of a change. Throws `CommandError` if the ledger has a log and the master secret is missing. */

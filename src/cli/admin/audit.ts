@@ -5,7 +5,7 @@ import { CommandError, jsonLine, writeJson, writeTable } from '#platform/command
 import { formatProof } from '#tlog';
 import { formatTimestamp } from '../../clock.ts';
 import { AuditProver, allAudits, verifyAudits } from '../../inspection/index.ts';
-import { auditStatement, formatAuditId } from '../../keys/index.ts';
+import { auditStatement, formatAuditId } from '../../keys/terms.ts';
 import type { AuditRecord } from '../../ledger/index.ts';
 import type { CliContext } from '../context.ts';
 import { tellFindings } from '../findings.ts';

@@ -3,7 +3,7 @@ import { wipe } from '../../bytes.ts';
 import { formatTimestamp, MINUTE_MS } from '../../clock.ts';
 import type { LedgerStore, LogRecord } from '../../ledger/index.ts';
 import { deriveLogMacKeys, LogMacKeys } from '../../proof/index.ts';
-import { examineLog, type LogFindings } from '../../service/index.ts';
+import { examineLog, type LogFindings } from '../../service/offline.ts';
 import { NO_LOG_KEYS, readLogKeys, readMasterSecret, readWitnesses } from '../../setup/index.ts';
 import { type Finding, failed, ok, Skipped, warning } from './finding.ts';
 import type { Site } from './site.ts';

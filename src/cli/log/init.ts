@@ -22,7 +22,7 @@ import {
 } from '../../log/index.ts';
 import { commandLine } from '../../process/launcher.ts';
 import type { LogMacKeys } from '../../proof/index.ts';
-import { areKeysOf, describeOtherKeys, judgeSeal } from '../../service/index.ts';
+import { areKeysOf, describeOtherKeys, judgeSeal } from '../../service/offline.ts';
 import { createLogKeys, type NewLog, readLogKeys, startLog } from '../../setup/index.ts';
 import { openMacs } from '../admin/audit-record.ts';
 import { withStoreToMake } from '../admin/with-store.ts';

@@ -6,7 +6,7 @@ import type { KnownCheckpoint } from '../../inspection/index.ts';
 import type { LedgerStore } from '../../ledger/index.ts';
 import { readState } from '../../log/index.ts';
 import type { LogMacKeys } from '../../proof/index.ts';
-import { shownPath } from '../../service/index.ts';
+import { shownPath } from '../../service/offline.ts';
 import { openMacs } from '../admin/audit-record.ts';
 
 /** Returns the checkpoints that the server published, and that witnesses showed it. */

@@ -1,7 +1,7 @@
 /** Finds the open log of a ledger. */
 import { CommandError } from '#platform/commands';
 import { faultsOf, type LogRecord } from '../../ledger/index.ts';
-import { describeFault } from '../../service/index.ts';
+import { describeFault } from '../../service/offline.ts';
 
 /** Returns the open log. Throws `CommandError` if there is none, or if the rows of the logs are not as servers leave them. */
 export function openLogOf<T extends LogRecord>(logs: readonly T[]): T {

@@ -29,7 +29,7 @@ import {
   type EntryMaker,
   newAudit,
   sealed,
-} from '../../service/index.ts';
+} from '../../service/offline.ts';
 import { readLogKeys } from '../../setup/index.ts';
 import { openMacs } from '../admin/audit-record.ts';
 import { counted } from '../admin/row-counts.ts';

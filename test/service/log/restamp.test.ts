@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, it } from 'node:test';
 import { deriveLogMacKeys, LogMacKeys, parseMasterSecret } from '../../../src/proof/index.ts';
-import { restampStranded } from '../../../src/service/index.ts';
+import { restampStranded } from '../../../src/service/offline.ts';
 import { LogLedger } from '../../support/ledgers/log-ledger.ts';
 
 let ledger: LogLedger;

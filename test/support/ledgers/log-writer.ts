@@ -30,7 +30,7 @@ import {
   signCheckpoint,
 } from '../../../src/log/index.ts';
 import type { LogMacKeys } from '../../../src/proof/index.ts';
-import { newAudit, pendingEntryOf, sealed } from '../../../src/service/index.ts';
+import { newAudit, pendingEntryOf, sealed } from '../../../src/service/offline.ts';
 import { keyRequest, makeKeyId, makeRow } from '../../ledger/contract.ts';
 
 export const ORIGIN = 'keys.example/log';

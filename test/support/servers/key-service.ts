@@ -5,12 +5,8 @@ import { type Clock, systemClock } from '../../../src/clock.ts';
 import { monthlyQuotas, PUBLISHED_PLANS } from '../../../src/config/index.ts';
 import { type LedgerStore, openSqliteStore, type Principal } from '../../../src/ledger/index.ts';
 import type { MasterSecret } from '../../../src/proof/index.ts';
-import {
-  type KeyObserver,
-  KeyService,
-  type LogNotice,
-  type LogSetup,
-} from '../../../src/service/index.ts';
+import { type KeyObserver, KeyService, type LogNotice } from '../../../src/service/index.ts';
+import type { LogSetup } from '../../../src/service/offline.ts';
 import { checkMasterSecret } from '../../../src/setup/index.ts';
 import { OS_ALONE } from './fakes.ts';
 
