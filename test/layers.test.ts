@@ -78,7 +78,7 @@ const SIDE_DOORS: Record<string, readonly string[]> = {
   'ledger/admin.ts': ['cli', 'inspection'],
   'ledger/key-columns.ts': ['keys', 'service'],
   'keys/terms.ts': ['cli'],
-  'ledger/row-seals.ts': ['keys'],
+  'ledger/row-seals.ts': ['keys', 'service'],
   'service/offline.ts': ['cli', 'inspection', 'serve', 'setup', 'telemetry'],
   'service/threads/waiting-threads.ts': ['serve'],
   '#lab/commands': ['cli'],
@@ -171,8 +171,8 @@ function programFiles(): [file: string, text: string][] {
     .filter(([file]) => /^(src|packages\/[^/]+\/src)\//.test(file));
 }
 
-/** Returns the packages that a file loads, directly and through imports, without `import()` and types. */
-function packagesLoadedBy(entry: string): string[] {
+/** Returns the files, and the packages and modules of Node, that a file loads by imports, without `import()` and types. */
+function loadedBy(entry: string) {
   const files = new Set([join(SRC, entry)]);
   const packages = new Set<string>();
   for (const file of files) {
@@ -182,11 +182,14 @@ function packagesLoadedBy(entry: string): string[] {
     for (const [, type, names, specifier = ''] of statements) {
       if (type || everyNameIsType(names ?? '')) continue;
       if (/^[.#]/.test(specifier)) files.add(resolveImport(file, specifier));
-      else if (!specifier.startsWith('node:'))
-        packages.add(specifier.replace(/^([^@/]+)\/.*/, '$1'));
+      else packages.add(specifier.replace(/^([^@/]+)\/.*/, '$1'));
     }
   }
-  return [...packages].sort();
+  return { files, packages: [...packages].sort() };
+}
+
+function packagesLoadedBy(entry: string): string[] {
+  return loadedBy(entry).packages.filter((name) => !name.startsWith('node:'));
 }
 
 /** Returns a file and all files that it imports, directly or not. */
@@ -459,6 +462,14 @@ describe('layers', () => {
     // Both with requests only: together they have two hundred modules.
     assert.ok(!first.includes('@fastify/swagger') && !first.includes('@fastify/ajv-compiler'));
     assert.ok(packagesLoadedBy('entropy/sources/qrng.ts').includes('typebox'));
+  });
+
+  it('keeps both databases out of suite workers, which make rows and store none', () => {
+    const { files, packages } = loadedBy('service/threads/suite-worker.ts');
+    const stores = [...files].filter((path) => /ledger.(?:index|sqlite|postgres)/.test(path));
+    assert.deepEqual(stores, []);
+    assert.ok(!packages.includes('node:sqlite') && packages.includes('node:crypto'));
+    assert.ok(loadedBy('service/threads/key-thread.ts').packages.includes('node:sqlite'));
   });
 
   it('states at the door of each stage what goes in and out', () => {

@@ -103,7 +103,6 @@ export {
 } from './open.ts';
 export type { Quotas } from './quota-decision.ts';
 export type { RecordedKey } from './recorded-key.ts';
-export { NO_DELIVERY } from './row-seals.ts';
 export type { CheckReport } from './sqlite/check.ts';
 export { refuseLostDatabase } from './sqlite/files.ts';
 export { openSqliteStore } from './sqlite/store.ts';

@@ -27,7 +27,8 @@ import {
 } from '../../keys/plain-generator.ts';
 import { AlteredKeyError, RefusedRecipientError, sealerTo, sealKey } from '../../keys/seal.ts';
 import { judgeSample, screenLiveCarrier } from '../../keys/self-test.ts';
-import { type LedgerRow, NO_DELIVERY } from '../../ledger/index.ts';
+import type { LedgerRow } from '../../ledger/index.ts';
+import { NO_DELIVERY } from '../../ledger/row-seals.ts';
 import type { Keyring } from '../../proof/index.ts';
 import type {
   JobSettled,
