@@ -2,7 +2,7 @@
 
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
+import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { CommandError, untilStopped } from '../../../platform/src/commands/index.ts';
@@ -56,6 +56,8 @@ function write(page: string, path: string, { umask }: LabContext): void {
 }
 
 async function serve(page: string, port: number, { out }: LabContext): Promise<void> {
+  // For this command alone: with it Node also loads its WebSocket client, which takes more time than the other commands.
+  const { createServer } = await import('node:http');
   await untilStopped(async (signal) => {
     const server = createServer(({ method, url }, response) => {
       const isPage = url === '/' && (method === 'GET' || method === 'HEAD');
