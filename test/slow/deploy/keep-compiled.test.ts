@@ -1,11 +1,11 @@
-/** An image keeps the compiled code of its server: a server that finds it compiles nothing, in no thread. */
+/** An image keeps the compiled code of its server: a server and a command that find it compile nothing, in no thread. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { makeDataDir, removeDataDir, Server } from '../../support/servers/server.ts';
+import { makeDataDir, removeDataDir, runPhm, Server } from '../../support/servers/server.ts';
 
 const ROOT = resolve(import.meta.dirname, '../../..');
 
@@ -31,7 +31,7 @@ describe('the compiled code that scripts/keep-compiled.ts leaves', () => {
     removeDataDir(dataDir);
   });
 
-  it('is all that a server needs to start', async () => {
+  it('is all that a server and a command need', async () => {
     const args = [join(ROOT, 'scripts/keep-compiled.ts'), ROOT];
     const { PATH, TMPDIR } = process.env;
     const env = { PATH, TMPDIR, NODE_COMPILE_CACHE: folder };
@@ -43,6 +43,8 @@ describe('the compiled code that scripts/keep-compiled.ts leaves', () => {
     const server = await Server.start(dataDir, { NODE_COMPILE_CACHE: folder });
     assert.equal((await server.request('/readyz')).status, 200);
     assert.equal(await server.stop(), 0);
+    const command = await runPhm(['account', 'list'], dataDir, { NODE_COMPILE_CACHE: folder });
+    assert.equal(command.code, 0, command.stderr);
     assert.deepEqual(filesOf(folder), kept);
   });
 });
