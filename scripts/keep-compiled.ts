@@ -1,58 +1,94 @@
 /**
- * Starts the server of an installation on an empty data directory, ends it, and lists the commands, so that Node keeps the code that it
- * compiled. It is the last step of an image's build: a container cannot write it, and each thread and command would load Node's
- * compiler.
+ * Compiles the program, so that Node keeps the compiled code: the last step of an image's build. A container cannot write it, and each
+ * thread and command would load Node's compiler of types.
  *
  *   node scripts/keep-compiled.ts [FOLDER]
  *
- * Node keeps compiled code for one user ID, so run it as the user that runs the server. That user must be able to write
- * build/compile-cache of the folder.
+ * Node keeps compiled code for one user ID, one version of V8 and the kind of processor that V8 found, and looks for no other. So run it as
+ * the user that runs the server, who must be able to write build/compile-cache of the folder, or NODE_COMPILE_CACHE.
  */
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { enableCompileCache, getCompileCacheDir } from 'node:module';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
-import { setTimeout as delay } from 'node:timers/promises';
+import type { Readable } from 'node:stream';
+import { pathToFileURL } from 'node:url';
+import { DEMO_ACCOUNTS } from '../src/accounts/index.ts';
 
-/** After it is ready, a server compiles what checks requests. */
-const AFTER_READY_MS = 2_000;
+/** No server takes so long to start and to make a key, on a slow builder either. */
+const LIMIT_MS = 300_000;
 
-const program = join(resolve(process.argv[2] ?? '.'), 'src/main.mjs');
+/** Files that the program loads when it needs them, and the first files of threads and processes. */
+const LOADED_LATER = /\bimport\('(\.[^']+)'\)|\bnew URL\('([^']+\.ts)', import\.meta\.url\)/g;
+
+const root = resolve(process.argv[2] ?? '.');
 const folder = mkdtempSync(join(tmpdir(), 'phm-keep-compiled-'));
 try {
-  await runServer(join(folder, 'data'));
-  // The help of the program loads the files of all commands.
-  await succeeded(start(['--help']));
+  const { NODE_COMPILE_CACHE = join(root, 'build/compile-cache') } = process.env;
+  enableCompileCache(NODE_COMPILE_CACHE);
+  if (getCompileCacheDir() === undefined) throw new Error(`cannot write ${NODE_COMPILE_CACHE}`);
+  await compileServer();
+  await compileRest();
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }
 
-/** Starts a server, and ends it once it is ready. */
-async function runServer(dataDir: string): Promise<void> {
-  const settings = { PHM_DATA_DIR: dataDir, PHM_PORT: '0', PHM_DRAIN_SECONDS: '0' };
-  const server = start(['serve', '--json'], settings);
-  createInterface(server.stdout).once('line', async () => {
-    await delay(AFTER_READY_MS);
-    server.kill('SIGTERM');
-  });
-  await succeeded(server);
-}
-
-function start(args: readonly string[], settings: Readonly<Record<string, string>> = {}) {
+/** Starts a server on an empty data directory, has it make a key, and ends it. Node also keeps the functions that ran. */
+async function compileServer(): Promise<void> {
   const { PATH, NODE_COMPILE_CACHE } = process.env;
-  const env = { PATH, NODE_COMPILE_CACHE, ...settings };
-  const child = spawn(process.execPath, [program, ...args], {
-    env,
+  const settings = { PHM_DATA_DIR: join(folder, 'data'), PHM_PORT: '0', PHM_DRAIN_SECONDS: '0' };
+  const server = spawn(process.execPath, [join(root, 'src/main.mjs'), 'serve', '--json'], {
+    env: { PATH, NODE_COMPILE_CACHE, ...settings },
     stdio: ['ignore', 'pipe', 'inherit'],
+    timeout: LIMIT_MS,
   });
-  child.stdout.resume();
-  return child;
+  const ended = once(server, 'exit');
+  await makeKey(server).finally(() => {
+    server.kill('SIGTERM');
+    return ended;
+  });
+  const [code, signal] = await ended;
+  if (code !== 0) throw new Error(`the server ended with ${code ?? signal}`);
 }
 
-/** Resolves when the program has ended. Throws if it failed. */
-async function succeeded(child: ChildProcess): Promise<void> {
-  const [code, signal] = await once(child, 'exit');
-  if (code !== 0) throw new Error(`${child.spawnargs.join(' ')} ended with ${code ?? signal}`);
+async function makeKey({ stdout }: ChildProcessByStdio<null, Readable, null>): Promise<void> {
+  const [line] = await once(createInterface(stdout), 'line', {
+    signal: AbortSignal.timeout(LIMIT_MS),
+  });
+  const { address } = JSON.parse(line) as { address: string };
+  const [{ apiKey } = { apiKey: '' }] = DEMO_ACCOUNTS;
+  const { status } = await fetch(`${address}/api/v2/generate`, {
+    method: 'POST',
+    headers: { 'X-API-Key': apiKey, 'Content-Type': 'application/json' },
+    body: JSON.stringify({ security_level: 256, enable_nist_validation: true }),
+  });
+  if (status !== 200) throw new Error(`the server answered ${status}`);
+}
+
+/** Compiles what such a server did not load: the other ledger, the other sources, the commands. It runs none of it. */
+async function compileRest(): Promise<void> {
+  const stop = 'compiled';
+  writeFileSync(join(folder, 'stop.mjs'), `throw new Error('${stop}');\n`);
+  const all = join(folder, 'all.mjs');
+  // All are compiled before the first of them runs, and that one throws.
+  const imports = ['./stop.mjs', ...filesLoadedLater()].map((file) => `import '${file}';\n`);
+  writeFileSync(all, imports.join(''));
+  await import(pathToFileURL(all).href).catch(({ message }: Error) => {
+    if (message !== stop) throw new Error(message);
+  });
+}
+
+function filesLoadedLater(): Set<string> {
+  const paths = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.endsWith('.ts'))
+    .map((path) => join(root, 'src', path));
+  const found = paths.flatMap((path) =>
+    [...readFileSync(path, 'utf8').matchAll(LOADED_LATER)].map(([, file, first]) =>
+      join(dirname(path), file ?? first ?? ''),
+    ),
+  );
+  return new Set(found.map((path) => pathToFileURL(path).href));
 }

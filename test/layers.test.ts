@@ -77,7 +77,7 @@ const SIDE_DOORS: Record<string, readonly string[]> = {
   'inspection/index.ts': ['cli'],
   'ledger/admin.ts': ['cli', 'inspection'],
   'ledger/key-columns.ts': ['keys', 'service'],
-  'keys/terms.ts': ['cli'],
+  'keys/terms.ts': ['cli', 'inspection'],
   'ledger/row-seals.ts': ['keys', 'service'],
   'service/offline.ts': ['cli', 'inspection', 'serve', 'setup', 'telemetry'],
   'service/threads/waiting-threads.ts': ['serve'],
@@ -349,12 +349,12 @@ describe('layers', () => {
     assert.match(relative(folder, getCompileCacheDir() ?? ''), /^v\d[^/]*$/);
   });
 
-  it('takes no values from node:http, which would load undici into the server and into every command', () => {
+  it('takes no values from node:http, which would load undici into the server and into every command; the agent is a server of its own', () => {
     // Without its types, `import { type A }` still loads the module.
     const taking = /^(?:import|export) (?!type )[^;=]*'node:http'/m;
     assert.match("import { type Server } from 'node:http';", taking);
     const files = programFiles().filter(
-      ([file, text]) => /^(?:src|packages.lab)/.test(file) && taking.test(text),
+      ([file, text]) => !file.startsWith('packages/agent/') && taking.test(text),
     );
     assert.deepEqual(
       files.map(([file]) => file),
@@ -472,6 +472,21 @@ describe('layers', () => {
     assert.deepEqual(stores, []);
     assert.ok(!packages.includes('node:sqlite') && packages.includes('node:crypto'));
     assert.ok(loadedBy('service/threads/key-thread.ts').packages.includes('node:sqlite'));
+  });
+
+  it('keeps the suite and the threads out of the doors for commands that need neither', () => {
+    for (const door of [
+      'keys/terms.ts',
+      'service/offline.ts',
+      'inspection/index.ts',
+      'cli/admin/account.ts',
+    ]) {
+      const { files } = loadedBy(door);
+      const heavy = [...files].filter((path) => /sp800-22.src.suite|service.index/.test(path));
+      assert.deepEqual(heavy, [], door);
+    }
+    const server = [...loadedBy('service/index.ts').files];
+    assert.ok(server.some((path) => path.endsWith('sp800-22/src/suite.ts')));
   });
 
   it('states at the door of each stage what goes in and out', () => {

@@ -2,7 +2,7 @@
  * Checks the states of accounts against the audit records of their changes. Each record names the one before it, so the
  * records of an account form a chain that does not depend on clocks, and the account names its end.
  */
-import { formatAuditId } from '../keys/index.ts';
+import { formatAuditId } from '../keys/terms.ts';
 import type { FindingKind, Findings } from '../ledger/admin.ts';
 import type { Account, AuditAction, AuditRecord, LedgerStore } from '../ledger/index.ts';
 import { accountState, detailsOf } from '../ledger/index.ts';

@@ -2,7 +2,7 @@
 import { FormatError, parseCheckpoint, parseNote, type TlogProof } from '#tlog';
 import { formatTimestamp } from '../clock.ts';
 import { SetupError } from '../errors.ts';
-import { auditEntry } from '../keys/index.ts';
+import { auditEntry } from '../keys/terms.ts';
 import { type FindingKind, Findings } from '../ledger/admin.ts';
 import type { AuditRecord, LedgerStore, LogRecord } from '../ledger/index.ts';
 import { inclusionProof, openCheckpoint, verifyInclusion } from '../log/index.ts';

@@ -1,6 +1,6 @@
 /** Compares audit records with their entries, and collects what they say about rows and entries. */
 import { formatTimestamp } from '../clock.ts';
-import { auditEntry } from '../keys/index.ts';
+import { auditEntry } from '../keys/terms.ts';
 import type { FindingKind, Findings } from '../ledger/admin.ts';
 import { ApiKeyHistories, detailsOf, type LedgerStore, type LogRecord } from '../ledger/index.ts';
 import { AccountChains, checkAccounts } from './accounts-check.ts';

@@ -2,7 +2,7 @@
  * Compares the rows of the ledger with the entries of its logs, in both directions: each row made since the log began
  * must have the entry that its statement hashes to, and each entry must have its row, unless it was pruned.
  */
-import { formatKeyId, keyEntry } from '../keys/index.ts';
+import { formatKeyId, keyEntry } from '../keys/terms.ts';
 import type { FindingKind, Findings } from '../ledger/admin.ts';
 import {
   keyIdMs,

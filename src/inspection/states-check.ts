@@ -2,7 +2,7 @@
  * Compares the states of keys with the rows and audit records that explain them, in both directions. The log vouches for
  * both: for the expiry by the digest of the row, for a revocation by the entry of its audit record.
  */
-import { formatKeyId, parseKeyId } from '../keys/index.ts';
+import { formatKeyId, parseKeyId } from '../keys/terms.ts';
 import type { FindingKind, Findings } from '../ledger/admin.ts';
 import type { AuditRecord, KeyStateRecord, LedgerStore, RecordedRow } from '../ledger/index.ts';
 import { detailsOf } from '../ledger/index.ts';

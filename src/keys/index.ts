@@ -31,7 +31,24 @@ export { STREAM_NAMES, STREAM_TESTS, type StreamName } from './p-values.ts';
 export { SAMPLE_BITS } from './sample.ts';
 export { sealSelfTest } from './seal-self-test.ts';
 export { requireAlgorithms, requireSelfTests, runSelfTests } from './self-test.ts';
-export { auditEntry, keyEntry, keyStatement } from './statement.ts';
+export { keyStatement } from './statement.ts';
 export { type SelfTestResult, suiteSelfTest } from './suite-self-test.ts';
-export * from './terms.ts';
+export {
+  auditEntry,
+  auditStatement,
+  formatAuditId,
+  formatDeliveryId,
+  formatKeyId,
+  isLabelName,
+  isLabelValue,
+  KEY_STATUSES,
+  keyEntry,
+  keyStatus,
+  LABEL_NAME,
+  LABEL_VALUE,
+  MAX_LABELS,
+  parseDeliveryId,
+  parseKeyId,
+  SECURITY_LEVELS,
+} from './terms.ts';
 export { VALIDATION_WORDS, type ValidationVerdict, validationWord } from './validate.ts';

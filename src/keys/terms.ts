@@ -1,4 +1,4 @@
-/** The terms of keys, for commands that ask for keys and make none: the front door also loads all tests of randomness. */
+/** The terms and records of keys, for commands that make no key: the front door also loads all tests of randomness. */
 export { formatDeliveryId, parseDeliveryId } from './delivery-id.ts';
 export { formatKeyId, parseKeyId } from './key-id.ts';
 export { KEY_STATUSES, keyStatus } from './key-status.ts';
@@ -10,4 +10,4 @@ export {
   MAX_LABELS,
 } from './labels.ts';
 export { SECURITY_LEVELS } from './order.ts';
-export { auditStatement, formatAuditId } from './statement.ts';
+export { auditEntry, auditStatement, formatAuditId, keyEntry } from './statement.ts';

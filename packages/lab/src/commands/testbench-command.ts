@@ -56,7 +56,7 @@ function write(page: string, path: string, { umask }: LabContext): void {
 }
 
 async function serve(page: string, port: number, { out }: LabContext): Promise<void> {
-  // For this command alone: with it Node also loads its WebSocket client, which takes more time than the other commands.
+  // For this command alone: an import of node:http also loads undici.
   const { createServer } = await import('node:http');
   await untilStopped(async (signal) => {
     const server = createServer(({ method, url }, response) => {
