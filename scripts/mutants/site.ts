@@ -19,16 +19,17 @@ import { delimiter, dirname, join } from 'node:path';
 import { type Mutant, mutated } from './list.ts';
 
 /** What a change below a path must build anew, as scripts of package.json. */
-const BUILDS: readonly (readonly [RegExp, 'kernels' | 'pages', string])[] = [
+export const BUILDS: readonly (readonly [RegExp, 'kernels' | 'pages', string])[] = [
   [/^(packages\/sp800-22\/kernels|src\/modulation\/kernel)\//, 'kernels', 'digests'],
-  [/^(dashboard\/testbench|packages\/(sp800-22|sp800-90b)\/src)\//, 'pages', 'build:testbench'],
+  [/^packages\/(lab|ais-20-31|sp800-22|sp800-90b)\/(src|testbench)\//, 'pages', 'build:testbench'],
   [/^(dashboard\/docs-page|scripts\/docs)\//, 'pages', 'build:docs'],
   [/^(dashboard\/(src|public|index)|sdk\/src|packages\/tlog\/src)/, 'pages', 'build:dashboard'],
 ];
 
 /** Returns the project of the compiler that a file is in. */
 export function projectOf(file: string): string {
-  const [project = '.'] = /^dashboard(\/testbench|\/docs-page)?(?=\/.*src\/)/.exec(file) ?? [];
+  const [project = '.'] =
+    /^(packages\/lab\/testbench|dashboard(\/docs-page)?)(?=\/.*src\/)/.exec(file) ?? [];
   return project;
 }
 
