@@ -34,9 +34,6 @@ export { requireAlgorithms, requireSelfTests, runSelfTests } from './self-test.t
 export { keyStatement } from './statement.ts';
 export { type SelfTestResult, suiteSelfTest } from './suite-self-test.ts';
 export {
-  auditEntry,
-  auditStatement,
-  formatAuditId,
   formatDeliveryId,
   formatKeyId,
   isLabelName,
