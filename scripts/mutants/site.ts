@@ -139,7 +139,9 @@ export class Site {
 
   /** Runs a test file. It is stopped, with all that it started, after `limitMs`. */
   async test(path: string, limitMs: number): Promise<Ended> {
-    const flags = ['--import', './test/support/run/compile-cache.mjs', '--test-reporter=tap'];
+    // The whole path: a test may change its folder, and threads that it then starts take the option as it is.
+    const cache = join(this.root, 'test/support/run/compile-cache.mjs');
+    const flags = ['--import', cache, '--test-reporter=tap'];
     return this.run(process.execPath, ['--test', ...flags, path], limitMs);
   }
 
