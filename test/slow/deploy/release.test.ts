@@ -4,7 +4,15 @@
  */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -303,20 +311,29 @@ describe('a release', { skip: noRelease }, () => {
       mkdirSync(build);
       const commands: string[] = [];
       for (const { name, text } of stages.flat()) {
-        const words = text.split(' ');
-        const target = words.at(-1) ?? '';
-        if (name === 'COPY' && words[0] === '--from=build') {
-          const sources = words.slice(1, -1).map((path) => inside(build, path));
-          copy(sources, inside(image, target));
+        const all = text.split(' ');
+        const words = all.filter((word) => !word.startsWith('--'));
+        const [target = '', paths] = [words.at(-1), words.slice(0, -1)];
+        if (name === 'COPY' && all[0] === '--from=build') {
+          copy(
+            paths.map((path) => inside(build, path)),
+            inside(image, target),
+          );
         } else if (name === 'COPY') {
-          const sources = words.slice(0, -1).map((path) => join(context, path));
-          copy(sources, inside(build, target));
+          copy(
+            paths.map((path) => join(context, path)),
+            inside(build, target),
+          );
         } else if (name === 'RUN' && !text.startsWith('apt-get ')) {
           commands.push(text);
           await runIn(build, 'sh', ['-ec', text]);
         }
       }
       assert.match(commands.join('\n'), /npm ci --ignore-scripts[\s\S]*npm run build[\s\S]*chmod/);
+      // Of the user of this test: its USER lines are not followed here.
+      const compiled = readdirSync(join(image, 'build/compile-cache'));
+      assert.equal(compiled.length, 1);
+      assert.ok(readdirSync(join(image, 'build/compile-cache', compiled[0] ?? '')).length > 1000);
       const server = await start(image, 'image-data');
       await assertServes(server.address);
     });
