@@ -304,7 +304,7 @@ describe('phm', () => {
     assert.match(stderr, /^phm: the output cannot be written: no space left\n$/m);
   });
 
-  it('makes nothing that it could show only once if nobody reads its output', async () => {
+  it('creates no secret, which it shows only once, when nobody reads its output', async () => {
     const env = { PHM_DATA_DIR: dataDir, PHM_URL: 'http://127.0.0.1:9' };
     const before = await phmJson(
       ['account', 'create', '--init', '--name', 'B', '--plan', 'research'],

@@ -32,7 +32,7 @@ function count(path: string, times: number): Promise<number> {
 }
 
 describe('the lock of a state file', () => {
-  it('lets nobody read a file that another is about to replace', async (t) => {
+  it('keeps every change of two writers', async (t) => {
     const path = statePath(t);
     writeFileSync(path, '0');
     await Promise.all([count(path, 200), count(path, 200)]);

@@ -169,7 +169,7 @@ describe('SKIP with a pre-shared key', () => {
     assert.deepEqual(await callWithKey(url, { identity: 'b1' }), taken);
   });
 
-  it('lets in nobody by another key or name, nor without an ephemeral exchange, nor older TLS', async () => {
+  it('refuses other keys and names, a handshake without an ephemeral exchange, and older TLS', async () => {
     const url = `${a.pskUrl}/capabilities`;
     const old = { minVersion: 'TLSv1.1', maxVersion: 'TLSv1.1' } as const;
     const wrong = [
