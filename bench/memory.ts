@@ -5,9 +5,9 @@
  *   node bench/memory.ts [--against DIR] [--seconds N] [--connections N] [--rounds N] [--data-dir D] [--save]
  *
  * `--against` also measures another built checkout. Each round starts every program anew, one at a time, lets it wait until
- * its threads have collected what their start left, and loads it: plain keys over `--connections` connections, then validated keys over eight, each for
- * `--seconds`. `loaded` is the most that any look in between found. A last server says what each thread holds; what
- * watches it there takes some memory, so it has no part in the other figures. Linux only.
+ * its threads have collected what their start left, and loads it: plain keys over `--connections` connections, then
+ * validated keys over eight, each for `--seconds`. `loaded` is the most that any look in between found. A last server says
+ * what each thread holds; what watches it there takes some memory, so it has no part in the other figures. Linux only.
  */
 import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';

@@ -16,6 +16,7 @@ import { describe, it } from 'node:test';
 import { ENVIRONMENT, readConfig } from '../../src/config/index.ts';
 import { SOURCE_NAMES } from '../../src/entropy/index.ts';
 import { PROJECT_VERSION } from '../../src/process/version.ts';
+import { copied } from '../support/programs/dockerfile.ts';
 import { buildTestApp, standInService } from '../support/servers/app.ts';
 import {
   type Document,
@@ -80,13 +81,6 @@ function inFinalStage(name: string): Instruction[] {
 /** Returns the directory of the log's state file in the image. */
 function inFinalStateDirectory(): string {
   return dirname(find(inFinalStage('ENV')[0]?.text ?? '', /PHM_LOG_STATE_FILE=(\S+)/));
-}
-
-/** Returns the `--from` and the sources of a COPY. */
-function copied({ text }: Instruction): { from: string | undefined; sources: string[] } {
-  const words = text.split(' ');
-  const from = words.find((word) => word.startsWith('--from='));
-  return { from, sources: words.filter((word) => !word.startsWith('--')).slice(0, -1) };
 }
 
 describe('deploy/', () => {

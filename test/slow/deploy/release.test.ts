@@ -18,7 +18,7 @@ import { dirname, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { PROJECT_VERSION } from '../../../src/process/version.ts';
 import { EXAMPLES, FIRST_OUTPUT } from '../../sdk/newcomer.ts';
-import { copy, readStages } from '../../support/programs/dockerfile.ts';
+import { copied, copy, readStages } from '../../support/programs/dockerfile.ts';
 import { findNode20 } from '../../support/programs/node-20.ts';
 import { sharedPython } from '../../support/programs/python.ts';
 import {
@@ -310,19 +310,13 @@ describe('a release', { skip: noRelease }, () => {
         path.startsWith('/opt/phm') ? `${stage}${path.slice(8)}` : `${stage}/${path}`;
       mkdirSync(build);
       const commands: string[] = [];
-      for (const { name, text } of stages.flat()) {
-        const all = text.split(' ');
-        const words = all.filter((word) => !word.startsWith('--'));
-        const [target = '', paths] = [words.at(-1), words.slice(0, -1)];
-        if (name === 'COPY' && all[0] === '--from=build') {
+      for (const instruction of stages.flat()) {
+        const { name, text } = instruction;
+        if (name === 'COPY') {
+          const { from, sources, target } = copied(instruction);
           copy(
-            paths.map((path) => inside(build, path)),
-            inside(image, target),
-          );
-        } else if (name === 'COPY') {
-          copy(
-            paths.map((path) => join(context, path)),
-            inside(build, target),
+            sources.map((path) => (from ? inside(build, path) : join(context, path))),
+            inside(from ? image : build, target),
           );
         } else if (name === 'RUN' && !text.startsWith('apt-get ')) {
           commands.push(text);

@@ -20,6 +20,14 @@ export function readStages(file: string): Instruction[][] {
   return stages;
 }
 
+/** Returns the `--from`, the sources and the target of a COPY. */
+export function copied({ text }: Instruction) {
+  const words = text.split(' ');
+  const paths = words.filter((word) => !word.startsWith('--'));
+  const from = words.find((word) => word.startsWith('--from='));
+  return { from, sources: paths.slice(0, -1), target: paths.at(-1) ?? '' };
+}
+
 /** Copies as `COPY` does: the content of a folder, a file into a folder, or a file to a name. */
 export function copy(sources: readonly string[], target: string): void {
   const isFolder = target.endsWith('/') || sources.length > 1;
