@@ -139,11 +139,11 @@ export async function addCommands(
   program: Command,
   context: CliContext,
   onExitCode: (exitCode: number) => void,
-  word?: string,
+  word = '',
 ): Promise<void> {
-  const wanted = COMMANDS.filter(({ words }) => word !== undefined && words.includes(word));
-  const isEnough = wanted.length > 0 && !OF_ALL.some((one) => one === word);
-  const adds = await Promise.all((isEnough ? wanted : COMMANDS).map(({ load }) => load()));
+  const named = COMMANDS.filter(({ words }) => words.includes(word) && !OF_ALL.includes(word));
+  const wanted = named.length > 0 ? named : COMMANDS;
+  const adds = await Promise.all(wanted.map(({ load }) => load()));
   for (const add of adds) add(program, context, onExitCode);
 }
 
