@@ -317,8 +317,8 @@ describe('a PostgreSQL that was restored or promoted', when, () => {
   });
 
   it('takes no turn on a new timeline, which the control file does not have yet', async () => {
-    // The server becomes a standby of its own, and is promoted.
-    await postgres.query('postgres', "COPY (SELECT) TO PROGRAM 'touch standby.signal'");
+    // The server becomes a standby of its own, and is promoted. The program reads to the end: otherwise the pipe can break.
+    await postgres.query('postgres', "COPY (SELECT) TO PROGRAM 'cat >standby.signal'");
     await postgres.stop('INT');
     await postgres.restart();
     // Commands that only read also work on a standby.
