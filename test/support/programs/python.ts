@@ -72,15 +72,6 @@ export function sharedPython(name: SharedName): Promise<PythonEnvironment> {
   return pythonEnvironment(name, join(ROOT, REQUIREMENTS[name]));
 }
 
-/** Returns the environment that `sharedPython` has created, and creates none. */
-export async function installedPython(name: SharedName): Promise<PythonEnvironment> {
-  const base = await findPython();
-  if (base === undefined) return lacking(NO_PYTHON);
-  const python = interpreterOf(placeOf(name, join(ROOT, REQUIREMENTS[name]), base));
-  if ((await runPython(python, ['-c', ''])).ok) return { python, skip: false };
-  return lacking('the pinned packages are not installed yet: npm run test:slow clients does it');
-}
-
 function placeOf(name: string, requirementsFile: string, base: BasePython): string {
   const pins = readFileSync(requirementsFile, 'utf8');
   const digest = createHash('sha256').update(`${pins}\n${base.path}\n${base.version}`);
