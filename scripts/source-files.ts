@@ -4,7 +4,7 @@
  *     node scripts/source-files.ts write FOLDER [NAME…]   all files, 130 MB, or those named
  *     node scripts/source-files.ts table
  *
- * The bits are the same in every run. test/sp800-22/source-files.ts has the list, and test/slow/lab/source-files.test.ts
+ * The bits are the same in every run. test/sp800-22/source-files.ts has the list, and test/campaigns/source-files.test.ts
  * compares each verdict.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';

@@ -1,6 +1,6 @@
 /**
  * Every command that the documents print: this project's own commands and options exist, its scripts and paths exist,
- * and the shell can parse each block. The guides and the README are run as well (`test/slow/deploy/guides.test.ts`,
+ * and the shell can parse each block. The guides and the README are run as well (`test/campaigns/guides.test.ts`,
  * `test/slow/deploy/readme.test.ts`).
  */
 import assert from 'node:assert/strict';

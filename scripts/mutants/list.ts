@@ -59,7 +59,7 @@ export function readTests(root: string): ReadonlyMap<string, readonly TestFile[]
 }
 
 function tierOf(path: string): Tier {
-  if (path.startsWith('test/slow/')) return 'slow';
+  if (path.includes('test/slow/')) return 'slow';
   return path.startsWith('test/campaigns/') ? 'campaign' : 'fast';
 }
 

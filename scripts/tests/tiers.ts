@@ -1,6 +1,6 @@
 /** The tiers of the tests, and the files of each. */
 import { existsSync, globSync } from 'node:fs';
-import { basename, relative, resolve } from 'node:path';
+import { basename, relative, resolve, sep } from 'node:path';
 
 export const ROOT: string = resolve(import.meta.dirname, '../..');
 
@@ -20,7 +20,7 @@ const MINUTE_MS = 60_000;
 
 export const TIERS = {
   fast: { limitMs: 15 * MINUTE_MS, concurrency: 3 },
-  slow: { limitMs: 30 * MINUTE_MS, concurrency: 3 },
+  slow: { limitMs: 30 * MINUTE_MS, concurrency: 4 },
   campaign: { limitMs: 60 * MINUTE_MS, concurrency: 2 },
   one: { limitMs: 60 * MINUTE_MS, concurrency: 1 },
 } as const satisfies Record<string, TierOptions>;
@@ -34,8 +34,8 @@ export function isTier(text: string): text is Tier {
 /** Returns the files of a tier, or those that `names` select. Throws `UsageError` for a name without a file. */
 export function filesOf(tier: Tier, names: readonly string[]): string[] {
   if (tier === 'fast') return fastFiles(names);
-  if (tier === 'slow') return select(names, groupsOf(find('test/slow/*/*.test.ts')), 'group');
-  if (tier === 'campaign') return select(names, campaigns(), 'campaign');
+  if (tier === 'slow') return inTurn(select(names, slowGroups(), 'group'));
+  if (tier === 'campaign') return select(names, campaigns(), 'campaign').flat();
   if (names.length === 0) throw new UsageError('expected the path of a test file');
   return names.map(existing);
 }
@@ -59,17 +59,30 @@ function fastFiles(names: readonly string[]): string[] {
   );
 }
 
-function groupsOf(files: readonly string[]): Map<string, string[]> {
-  return Map.groupBy(files, (file) => basename(resolve(file, '..')));
+/** Groups by folder: `log` of test/slow/log/, and `lab` of test/slow/lab/ and packages/lab/test/slow/. */
+function slowGroups(): Map<string, string[]> {
+  return Map.groupBy(find('{test/slow/*,packages/*/test/slow}/*.test.ts'), (file) => {
+    const [top, name = '', group = ''] = relative(ROOT, file).split(sep);
+    return top === 'packages' ? name : group;
+  });
 }
 
+/** Takes a file of each group in turn: those of some groups compute while those of others wait. */
+function inTurn(groups: readonly (readonly string[])[]): string[] {
+  const turns = Math.max(...groups.map(({ length }) => length));
+  return Array.from({ length: turns }, (_, turn) =>
+    groups.flatMap((files) => files[turn] ?? []),
+  ).flat();
+}
+
+/** Returns the files of each chosen name, or of all. */
 function select(
   names: readonly string[],
   known: ReadonlyMap<string, readonly string[]>,
   what: string,
-): string[] {
+): (readonly string[])[] {
   const chosen = names.length > 0 ? [...new Set(names)] : [...known.keys()];
-  return chosen.flatMap((name) => {
+  return chosen.map((name) => {
     const files = known.get(name);
     if (files) return files;
     throw new UsageError(

@@ -12,7 +12,7 @@ const bin = findInstalled(['initdb', 'postgres']);
 const FILES = sized({
   sample: ['slow/log/log-ledger.test.ts', 'slow/ledger/servers-on-postgres.test.ts'],
   full: [
-    'ledger/postgres.test.ts',
+    'slow/ledger/postgres.test.ts',
     'slow/ledger/postgres-growth.test.ts',
     'slow/log/log-ledger.test.ts',
     'slow/ledger/servers-on-postgres.test.ts',

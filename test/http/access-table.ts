@@ -1,7 +1,7 @@
 /**
  * Access rights: one table of API keys and operations. Each operation of the OpenAPI document needs a row, and each API
  * key needs a column, so a new operation or kind of API key fails until its rights are decided. `with-accounts/access.ts`
- * runs it on SQLite, `access-postgres.test.ts` on PostgreSQL.
+ * runs it on SQLite, `test/slow/ledger/access-postgres.test.ts` on PostgreSQL.
  */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';

@@ -124,7 +124,7 @@ for (const name of SOUND_SPECTRA) {
   });
 }
 
-// test/slow/lab/kernels-dft.test.ts has more of this length.
+// test/campaigns/kernels-dft.test.ts has more of this length.
 test('N_1 is exact on 10^6 bits of four equal quarters', () => {
   assert.ok(assertExact('four equal quarters', SPECTRA['four equal quarters'](1_000_000)));
 });
@@ -137,7 +137,7 @@ test('sequences with a peak above 64n go to the plain transform', () => {
   }
 });
 
-// test/slow/lab/kernels-dft.test.ts does this on 10^6 bits.
+// test/campaigns/kernels-dft.test.ts does this on 10^6 bits.
 test('with bins 0 and n/2 on both sides of T, only the first is counted', () => {
   const T = Math.sqrt(thresholdSquared(2 ** 20, 'exact'));
   for (const [S, alternating] of sumsBesideThreshold(T)) {

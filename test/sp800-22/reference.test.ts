@@ -74,7 +74,7 @@ for (const name of ['pi', 'e', 'sqrt2', 'sqrt3'] as const) {
     assertReportsAgree(runPackedSuite(bytes, packed), plain, name);
   });
 
-  // Here the kernels run the spectral test; test/slow/lab/kernels.test.ts runs it with the plain suite.
+  // Here the kernels run the spectral test; test/campaigns/kernels.test.ts runs it with the plain suite.
   test(`agrees with all p-values of ${name} with the constants of the NIST program`, () => {
     const options = { constants: 'nist', parameters: NIST_PARAMETERS } as const;
     const fast = runPackedSuite(bytes, { bits: reference.n, ...options });

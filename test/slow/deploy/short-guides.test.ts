@@ -1,4 +1,4 @@
-/** The short guides of docs/guides/, followed on a real server as a reader would. guides.test.ts follows the others. */
+/** The short guides of docs/guides/, followed on a real server as a reader would. test/campaigns/guides.test.ts follows the others. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';

@@ -1,7 +1,7 @@
 /**
  * All figures of NIST's ea_non_iid for 1,000,000 samples of 8 bits, on symbols and on bits. Also the restart tests of
  * sources that pass the sanity check, which take seconds each: with two H_I, and by the command line, whose parts are
- * in packages/lab/test/commands/entropy.test.ts.
+ * in packages/lab/test/slow/entropy.test.ts.
  */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';

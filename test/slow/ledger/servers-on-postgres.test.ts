@@ -1,6 +1,6 @@
 /**
  * Real servers and the real command line on PostgreSQL: one ledger, one quota, several servers. 10 s. The
- * ledger's contract on PostgreSQL is in `test/ledger/postgres.test.ts`, a flood of unknown API keys in
+ * ledger's contract on PostgreSQL is in `test/slow/ledger/postgres.test.ts`, a flood of unknown API keys in
  * `test/campaigns/flood.test.ts`.
  */
 import assert from 'node:assert/strict';

@@ -1,4 +1,4 @@
-/** `assess` of the package on inputs of all kinds, in this thread. test/slow/lab/lab-package.test.ts has workers. */
+/** `assess` of the package on inputs of all kinds, in this thread. test/campaigns/lab-package.test.ts has workers. */
 
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';

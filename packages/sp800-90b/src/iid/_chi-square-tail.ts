@@ -1,7 +1,7 @@
 /**
  * The upper tail of the χ² distribution: Q(df / 2, χ² / 2), the regularised upper incomplete gamma
  * function (DLMF §8.2, https://dlmf.nist.gov/8.2). The relative error is below 1e-12 for up to
- * 2^16 degrees of freedom (`test/sp800-90b/iid.test.ts`).
+ * 2^16 degrees of freedom (`test/slow/lab/iid.test.ts`).
  */
 import { exp, log, log1p } from '../../../sp800-22/src/elementary.ts';
 
