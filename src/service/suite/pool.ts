@@ -1,10 +1,6 @@
 /**
  * The suite workers and the bounded queue in front of them. Each worker has one job at a time: a sample, one key, or some
- * keys of a batch.
- *
- * Samples come first. Single keys and parts of batches alternate, so that neither waits long for the other. Accounts take
- * turns with their oldest batch, so that a large batch does not delay a small one of another account. If a batch would
- * then be late, the oldest batch comes first.
+ * keys of a batch. Samples come first; `turns.ts` says what follows.
  */
 import type { Worker } from 'node:worker_threads';
 import { monotonicMs } from '../../clock.ts';
@@ -25,14 +21,9 @@ import {
 } from './limit.ts';
 import type { OwnVerdicts, SuiteMessage, SuiteReply, SuiteWorkerMessage } from './messages.ts';
 import { SuitePace } from './pace.ts';
-import { JOB_MS, SuiteRoom } from './room.ts';
+import { JOB_MS } from './room.ts';
+import { SuiteTurns } from './turns.ts';
 import { type KeyWork, type Maker, SuiteWork } from './work.ts';
-
-/** Single keys can take as much of the workers' time as batches. */
-const SINGLES_FACTOR = 2;
-
-/** Time before the limit of a batch at which its last job should end. */
-const SPARE_MS = 1_000;
 
 /** Seconds after which a client should retry when the queue is full. */
 const RETRY_AFTER_SECONDS = 1;
@@ -71,17 +62,10 @@ export class SuitePool {
   readonly #observer: KeyObserver | undefined;
   readonly #pace = new SuitePace();
   readonly #members: Member[] = [];
-  readonly #singles: SuiteWork[] = [];
-  readonly #batches: SuiteWork[] = [];
-  readonly #room = new SuiteRoom(this.#singles, this.#batches, this.#pace);
+  readonly #turns = new SuiteTurns(this.#pace);
   readonly #samples: WaitingSample[] = [];
   readonly #timers = new Map<SuiteWork, NodeJS.Timeout>();
   #nextJobId = 1;
-  /** Last turn of each account with waiting batches. */
-  readonly #turns = new Map<string, number>();
-  #turn = 0;
-  /** True if the next job comes from a batch, if one waits. */
-  #isBatchNext = false;
 
   /** When the latch is set, refuses waiting and later work. Notes workers that do not answer in `lateness`. */
   constructor(
@@ -118,7 +102,7 @@ export class SuitePool {
     const defect = this.#latch.read();
     if (defect) throw latchedError(defect);
     if (!this.#admits(request)) {
-      const ownShare = this.#room.isOwnShare(request, this.#able);
+      const ownShare = this.#turns.room.isOwnShare(request, this.#able);
       this.#observer?.refused(request.isBatch ? 'batches' : 'suite', ownShare);
       throw overloaded(ownShare, RETRY_AFTER_SECONDS);
     }
@@ -126,7 +110,7 @@ export class SuitePool {
     const limitMs = request.isBatch ? BATCH_LIMIT_MS : SUITE_LIMIT_MS;
     const timer = setTimeout(() => this.#expire(work), limitMs).unref();
     this.#timers.set(work, timer);
-    (request.isBatch ? this.#batches : this.#singles).push(work);
+    this.#turns.add(work);
     this.#dispatch();
     return work;
   }
@@ -137,8 +121,8 @@ export class SuitePool {
    */
   tooLarge(request: KeyWork): BatchTooLarge | undefined {
     if (!request.order.withEvidence || !request.isBatch || this.#latch.read()) return undefined;
-    this.#dropAbandoned([...this.#singles, ...this.#batches]);
-    const maxCount = this.#room.maxCount(request, this.#able);
+    this.#dropAbandoned(this.#turns.waiting);
+    const maxCount = this.#turns.room.maxCount(request, this.#able);
     if (request.count <= maxCount || maxCount < 1) return undefined;
     return { kind: 'batch_too_large', maxCount, reason: 'validation' };
   }
@@ -153,12 +137,12 @@ export class SuitePool {
 
   /** Places of waiting single keys, and their number. */
   get load(): { waiting: number; capacity: number } {
-    return this.#room.load(this.#able);
+    return this.#turns.room.load(this.#able);
   }
 
   /** Waiting work of batches and its limit, in jobs. */
   get batchLoad(): { waiting: number; capacity: number } {
-    return this.#room.batchLoad(this.#able);
+    return this.#turns.room.batchLoad(this.#able);
   }
 
   /** Makes idle workers draw from their sources again. They then send their status. */
@@ -208,9 +192,9 @@ export class SuitePool {
 
   /** Looks for abandoned work only if there is no room, because the queue may be long. */
   #admits(request: KeyWork): boolean {
-    if (this.#room.has(request, this.#able)) return true;
-    this.#dropAbandoned([...this.#singles, ...this.#batches]);
-    return this.#room.has(request, this.#able);
+    if (this.#turns.room.has(request, this.#able)) return true;
+    this.#dropAbandoned(this.#turns.waiting);
+    return this.#turns.room.has(request, this.#able);
   }
 
   #dispatch(): void {
@@ -238,7 +222,7 @@ export class SuitePool {
     this.#begin(member, { work, jobId: job.id, keys: job.count });
     post(member, job);
     if (work.unsentKeys > 0) return;
-    this.#remove(work);
+    this.#turns.remove(work);
     // A single key has waited for its worker; from now on the job is timed. A batch has its time as a whole.
     if (!request.isBatch) this.#stopTimer(work);
   }
@@ -265,44 +249,12 @@ export class SuitePool {
   }
 
   #nextWork(): SuiteWork | undefined {
-    this.#dropAbandoned([...this.#batches]);
-    while (this.#singles[0]?.abandoned()) this.#dropAbandoned([this.#singles[0]]);
-    const single = this.#singles[0];
-    const next =
-      single && !(this.#isBatchNext && this.#batches.length > 0) ? single : this.#nextBatch();
-    if (next) this.#isBatchNext = !next.request.isBatch;
-    return next;
-  }
-
-  /** Returns the oldest batch of the account whose turn it is, or the oldest of all if time is short. */
-  #nextBatch(): SuiteWork | undefined {
-    const oldest = new Map<string, SuiteWork>();
-    for (const work of this.#batches) {
-      const { accountId } = work.request.requester;
-      if (!oldest.has(accountId)) oldest.set(accountId, work);
-    }
-    const [first] = oldest.values();
-    if (oldest.size < 2 || this.#isTimeShort()) return first;
-    const turn = [...oldest].reduce((one, other) =>
-      (this.#turns.get(other[0]) ?? 0) < (this.#turns.get(one[0]) ?? 0) ? other : one,
-    );
-    this.#turns.set(turn[0], ++this.#turn);
-    return turn[1];
-  }
-
-  /** Reports whether a batch would be late unless batches are done in order of arrival, beside single keys. */
-  #isTimeShort(): boolean {
-    const nowMs = monotonicMs();
-    let beforeMs = 0;
-    return this.#batches.some((work) => {
-      beforeMs += this.#room.waitingMs([work]);
-      const neededMs = (SINGLES_FACTOR * beforeMs) / this.#members.length;
-      return nowMs + neededMs >= work.sinceMs + BATCH_LIMIT_MS - SPARE_MS;
-    });
+    this.#dropAbandoned(this.#turns.abandoned());
+    return this.#turns.next(this.#members.length);
   }
 
   /** Drops work of disconnected clients, which MUST NOT keep others out. */
-  #dropAbandoned(works: readonly SuiteWork[]): void {
+  #dropAbandoned(works: Iterable<SuiteWork>): void {
     for (const work of works) {
       if (!work.abandoned()) continue;
       this.#end(work, new AppError('request_timeout', { detail: 'The client has disconnected.' }));
@@ -318,23 +270,15 @@ export class SuitePool {
   }
 
   #refuseWaiting(defect: Defect): void {
-    for (const work of [...this.#singles, ...this.#batches]) this.#end(work, latchedError(defect));
+    for (const work of this.#turns.waiting) this.#end(work, latchedError(defect));
     // Asked and answered in order: the workers have heard of all released keys by then.
     for (const member of this.#members) post(member, 'unvouched');
   }
 
   #end(work: SuiteWork, error: AppError): void {
-    this.#remove(work);
+    this.#turns.remove(work);
     this.#stopTimer(work);
     work.fail(error);
-  }
-
-  #remove(work: SuiteWork): void {
-    for (const lane of [this.#singles, this.#batches]) {
-      const place = lane.indexOf(work);
-      if (place !== -1) lane.splice(place, 1);
-    }
-    if (this.#batches.length === 0) this.#turns.clear();
   }
 
   #stopTimer(work: SuiteWork): void {
@@ -353,7 +297,7 @@ export class SuitePool {
     if (reply.result.kind === 'made') this.#pace.note(work.request, keys, reply.ms);
     work.add(jobId, member, reply);
     if (work.isOver) {
-      this.#remove(work);
+      this.#turns.remove(work);
       this.#stopTimer(work);
     }
     this.#dispatch();
