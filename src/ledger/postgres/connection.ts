@@ -274,6 +274,15 @@ export function isConflict(error: unknown): boolean {
   return /^40(001|P01)$/.test(stateOf(error));
 }
 
+/**
+ * Returns true if this session did not find the partition of a month. The batch makes a missing one and tries again by itself, but
+ * another session may just have made it: PostgreSQL shows its row a moment before it tells other sessions to look anew.
+ */
+export function lacksMonth(error: unknown): boolean {
+  // A check that is no constraint: where a row belongs.
+  return stateOf(error) === '23514' && (error as pg.DatabaseError).constraint === undefined;
+}
+
 /** Returns true if the batch was refused because this store has no row in `writers`. */
 export function isUnknownWriter(error: unknown): boolean {
   return stateOf(error) === 'P0002';

@@ -44,6 +44,7 @@ import {
   isConflict,
   isRefusal,
   isUnknownWriter,
+  lacksMonth,
   NotSentError,
   type PostgresConnection,
   type Row,
@@ -285,8 +286,8 @@ export class PostgresWriter {
   }
 
   /**
-   * Runs a statement that returns one row. Retries if it conflicts with another server's, or if the
-   * writer's row is missing.
+   * Runs a statement that returns one row. Retries if it conflicts with another server's, also about a new month, or if
+   * the writer's row is missing.
    */
   async #attempt(sql: string, values: readonly unknown[]): Promise<Attempted> {
     for (let attempt = 1; ; attempt++) {
@@ -296,7 +297,7 @@ export class PostgresWriter {
       } catch (failure) {
         const isLast = attempt === MAX_ATTEMPTS;
         if (isUnknownWriter(failure) && !isLast) await this.#register();
-        else if (!isConflict(failure) || isLast) return { failure };
+        else if (!(isConflict(failure) || lacksMonth(failure)) || isLast) return { failure };
       }
     }
   }

@@ -119,6 +119,31 @@ describe('PostgreSQL partitions', when, () => {
     assert.equal(made.length, 12);
   });
 
+  it('that another server just made are found by the next attempt, and others are refused at last', async () => {
+    // A session may see that the month is there, and not yet know it: simulated, because it takes microseconds.
+    await postgres.query(
+      database,
+      `CREATE SEQUENCE attempts;
+       ALTER FUNCTION ensure_ledger_partition(bigint) RENAME TO make_ledger_partition;
+       CREATE FUNCTION ensure_ledger_partition(at_ms bigint) RETURNS void LANGUAGE plpgsql AS $$
+       BEGIN
+         IF nextval('attempts') > 2 THEN PERFORM make_ledger_partition(at_ms); END IF;
+       END $$`,
+    );
+    const commitAt = (at: number) => store.commit([keyRequest(id, rowAt(at))], []);
+    const [outcome] = await commitAt(Date.UTC(2060, 0, 5));
+    assert.equal(outcome?.kind, 'committed');
+    await postgres.query(database, 'ALTER SEQUENCE attempts MINVALUE -9 RESTART -9');
+    await assert.rejects(commitAt(Date.UTC(2061, 0, 5)), { code: 'ledger_unavailable' });
+    await postgres.query(
+      database,
+      `DROP FUNCTION ensure_ledger_partition; DROP SEQUENCE attempts;
+       ALTER FUNCTION make_ledger_partition(bigint) RENAME TO ensure_ledger_partition`,
+    );
+    const [later] = await commitAt(Date.UTC(2061, 0, 5));
+    assert.equal(later?.kind, 'committed');
+  });
+
   it('are created beside an open transaction on the ledger and block no commit', async () => {
     const busy = await postgres.connect(database);
     await busy.query('BEGIN; DELETE FROM ledger WHERE false');
