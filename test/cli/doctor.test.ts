@@ -1,4 +1,4 @@
-/** `phm doctor` on real files and a real SQLite database, in this process. `test/slow/service/doctor.test.ts` has servers. */
+/** `phm doctor` on real files and a real SQLite database, in this process. `test/campaigns/doctor.test.ts` has servers. */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';

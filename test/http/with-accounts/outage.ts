@@ -1,4 +1,4 @@
-/** A SQLite ledger that cannot grow for a while. `test/slow/ledger/outage.test.ts` has all cases. */
+/** A SQLite ledger that cannot grow for a while. `test/campaigns/outage.test.ts` has all cases. */
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { test } from 'node:test';

@@ -8,17 +8,17 @@ import { renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, it } from 'node:test';
-import { Load } from '../../support/clients/mixed-load.ts';
-import { fillDisk, mountDisk, noMount } from '../../support/faults/disk.ts';
-import { type Account, addAccounts, checkBooks, querySqlite } from '../../support/ledgers/books.ts';
+import { Load } from '../support/clients/mixed-load.ts';
+import { fillDisk, mountDisk, noMount } from '../support/faults/disk.ts';
+import { type Account, addAccounts, checkBooks, querySqlite } from '../support/ledgers/books.ts';
 import {
   checkReadiness,
   type Fault,
   type Pair,
   ROOM_MS,
   UNREADY_MS,
-} from '../../support/servers/readiness.ts';
-import { makeDataDir, removeDataDir, Server } from '../../support/servers/server.ts';
+} from '../support/servers/readiness.ts';
+import { makeDataDir, removeDataDir, Server } from '../support/servers/server.ts';
 
 describe('readiness with SQLite', { skip: noMount }, () => {
   const dataDir = makeDataDir();

@@ -1,7 +1,7 @@
 /**
  * Every failure of a ledger and its recovery: the whole table of docs/ledger.md, on real servers. Each row
- * reports the longest wait of a client, which `test/campaigns/promised-times.test.ts` limits. Nearly all of the time is waiting, so four servers, one on SQLite and three on
- * PostgreSQL, each with a database of its own, take their shares of the rows side by side.
+ * reports the longest wait of a client, which a full campaign limits. Nearly all of the time is waiting, so four servers, one
+ * on SQLite and three on PostgreSQL, each with a database of its own, take their shares of the rows side by side.
  */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
@@ -10,20 +10,15 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, it, type TestContext } from 'node:test';
 import type pg from 'pg';
-import { Load } from '../../support/clients/mixed-load.ts';
-import { fillDisk, mountDisk, noMount } from '../../support/faults/disk.ts';
-import { FLOOD, flood, type Outage, outlive } from '../../support/faults/outage.ts';
-import {
-  type Account,
-  addAccounts,
-  queryPostgres,
-  querySqlite,
-} from '../../support/ledgers/books.ts';
-import { noPostgres, PASSWORD, Postgres } from '../../support/ledgers/postgres.ts';
-import { WayToServer } from '../../support/ledgers/way.ts';
-import { reportTime } from '../../support/run/campaign.ts';
-import { until } from '../../support/run/until.ts';
-import { makeDataDir, removeDataDir, runPhm, Server } from '../../support/servers/server.ts';
+import { Load } from '../support/clients/mixed-load.ts';
+import { fillDisk, mountDisk, noMount } from '../support/faults/disk.ts';
+import { FLOOD, flood, type Outage, outlive } from '../support/faults/outage.ts';
+import { type Account, addAccounts, queryPostgres, querySqlite } from '../support/ledgers/books.ts';
+import { noPostgres, PASSWORD, Postgres } from '../support/ledgers/postgres.ts';
+import { WayToServer } from '../support/ledgers/way.ts';
+import { reportTime } from '../support/run/campaign.ts';
+import { until } from '../support/run/until.ts';
+import { makeDataDir, removeDataDir, runPhm, Server } from '../support/servers/server.ts';
 
 /** Longest time for any response, whatever fails: see the table. Includes time for a busy machine. */
 const LONGEST_SECONDS = 75;

@@ -5,24 +5,19 @@
  *
  * Expected for each of the five faults: each server is unready until it ends, and ready again; but ready while the row of an
  * account is locked, because other accounts get their keys. Only real commits see one further fault. The counts are exact at
- * the end. The campaign `promised-times` limits the times, `test/service/ledger/readiness.test.ts` simulates them.
+ * the end. A full campaign limits the times, `test/service/ledger/readiness.test.ts` simulates them.
  */
 import assert from 'node:assert/strict';
 import { chmodSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type pg from 'pg';
-import { Load } from '../../support/clients/mixed-load.ts';
-import { fillDisk, mountDisk, noMount } from '../../support/faults/disk.ts';
-import {
-  type Account,
-  addAccounts,
-  checkBooks,
-  queryPostgres,
-} from '../../support/ledgers/books.ts';
-import { noPostgres, PASSWORD, Postgres } from '../../support/ledgers/postgres.ts';
-import { reportTime } from '../../support/run/campaign.ts';
-import { until } from '../../support/run/until.ts';
+import { Load } from '../support/clients/mixed-load.ts';
+import { fillDisk, mountDisk, noMount } from '../support/faults/disk.ts';
+import { type Account, addAccounts, checkBooks, queryPostgres } from '../support/ledgers/books.ts';
+import { noPostgres, PASSWORD, Postgres } from '../support/ledgers/postgres.ts';
+import { reportTime } from '../support/run/campaign.ts';
+import { until } from '../support/run/until.ts';
 import {
   checkReadiness,
   type Fault,
@@ -31,8 +26,8 @@ import {
   READY_MS,
   ROOM_MS,
   UNREADY_MS,
-} from '../../support/servers/readiness.ts';
-import { makeDataDir, removeDataDir, Server } from '../../support/servers/server.ts';
+} from '../support/servers/readiness.ts';
+import { makeDataDir, removeDataDir, Server } from '../support/servers/server.ts';
 
 /** Returns the value of a metric without labels. */
 async function metric({ metricsAddress }: Server, name: string): Promise<string | undefined> {

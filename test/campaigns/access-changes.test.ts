@@ -1,23 +1,23 @@
 /**
  * Three servers on one PostgreSQL follow a change of access: a suspension, its end, a deletion, and the revocation of an API
- * key. They follow for good; `test/service/access/api-key-cache.test.ts` has the two seconds, in simulated time, and the campaign
- * `promised-times` measures them.
+ * key. They follow for good; `test/service/access/api-key-cache.test.ts` has the two seconds in simulated time; here they are
+ * measured, and in full limited.
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
-import { hashApiKey } from '../../../src/accounts/index.ts';
-import { monthlyQuotas, PUBLISHED_PLANS } from '../../../src/config/index.ts';
-import { type AccountState, type LedgerStore, openStore } from '../../../src/ledger/index.ts';
-import { changeState } from '../../support/ledgers/account-state.ts';
-import { type Account, addAccounts } from '../../support/ledgers/books.ts';
-import type { Databases } from '../../support/ledgers/databases.ts';
-import { noPostgres } from '../../support/ledgers/postgres.ts';
-import { sharedPostgres } from '../../support/ledgers/shared-postgres.ts';
-import { reportTime } from '../../support/run/campaign.ts';
-import { until } from '../../support/run/until.ts';
-import { makeDataDir, removeDataDir, Server } from '../../support/servers/server.ts';
+import { hashApiKey } from '../../src/accounts/index.ts';
+import { monthlyQuotas, PUBLISHED_PLANS } from '../../src/config/index.ts';
+import { type AccountState, type LedgerStore, openStore } from '../../src/ledger/index.ts';
+import { changeState } from '../support/ledgers/account-state.ts';
+import { type Account, addAccounts } from '../support/ledgers/books.ts';
+import type { Databases } from '../support/ledgers/databases.ts';
+import { noPostgres } from '../support/ledgers/postgres.ts';
+import { sharedPostgres } from '../support/ledgers/shared-postgres.ts';
+import { reportTime } from '../support/run/campaign.ts';
+import { until } from '../support/run/until.ts';
+import { makeDataDir, removeDataDir, Server } from '../support/servers/server.ts';
 
 /** Within this time after a change is durable, each server has followed it. */
 const PROMISE_MS = 2_000;

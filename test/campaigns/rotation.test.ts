@@ -1,10 +1,10 @@
 /** A rotation of the master secret through both steps, on two servers under load. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { Load } from '../../support/clients/load.ts';
-import { noPostgres } from '../../support/ledgers/postgres.ts';
-import { sharedPostgres } from '../../support/ledgers/shared-postgres.ts';
-import { masterKey, Replicas, versionOf } from '../../support/servers/replicas.ts';
+import { Load } from '../support/clients/load.ts';
+import { noPostgres } from '../support/ledgers/postgres.ts';
+import { sharedPostgres } from '../support/ledgers/shared-postgres.ts';
+import { masterKey, Replicas, versionOf } from '../support/servers/replicas.ts';
 
 describe('a rotation of the master secret', { skip: noPostgres }, () => {
   let replicas: Replicas;

@@ -8,12 +8,12 @@ import { chmodSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server as TcpServer } from 'node:net';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { newLogKeysText } from '../../../src/log/index.ts';
-import { fillDisk, mountDisk, noMount } from '../../support/faults/disk.ts';
-import { findInstalled, noPostgres, PASSWORD, Postgres } from '../../support/ledgers/postgres.ts';
-import { freePort } from '../../support/run/free-port.ts';
-import { shiftUrl } from '../../support/run/shift-clock.ts';
-import { makeCertificate } from '../../support/servers/certificate.ts';
+import { newLogKeysText } from '../../src/log/index.ts';
+import { fillDisk, mountDisk, noMount } from '../support/faults/disk.ts';
+import { findInstalled, noPostgres, PASSWORD, Postgres } from '../support/ledgers/postgres.ts';
+import { freePort } from '../support/run/free-port.ts';
+import { shiftUrl } from '../support/run/shift-clock.ts';
+import { makeCertificate } from '../support/servers/certificate.ts';
 import {
   type Environment,
   environment,
@@ -22,7 +22,7 @@ import {
   removeDataDir,
   runPhm,
   Server,
-} from '../../support/servers/server.ts';
+} from '../support/servers/server.ts';
 
 interface Checked {
   readonly name: string;
