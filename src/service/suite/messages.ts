@@ -23,12 +23,17 @@ export interface SuiteJob {
   readonly delivery: DeliveryNames | null;
 }
 
+/** Jobs for a suite worker, one after the other: a part of a batch, or single keys of one or several requests. */
+interface SuiteJobs {
+  readonly jobs: readonly SuiteJob[];
+}
+
 /**
- * Messages from the main thread: a job, its end, a sample of the key worker's generator, a probe, a question, the last
+ * Messages from the main thread: jobs, the end of one, a sample of the key worker's generator, a probe, a question, the last
  * sample, or the end.
  */
 export type SuiteMessage =
-  | SuiteJob
+  | SuiteJobs
   | JobSettled
   | EvidenceSample
   | 'probe'
@@ -70,6 +75,11 @@ export interface SuiteReply extends OwnVerdicts {
   readonly status: GeneratorStatus;
 }
 
+/** Answers to the jobs of a message, in their order. */
+export interface SuiteReplies {
+  readonly replies: readonly SuiteReply[];
+}
+
 /** Answer to a probe. */
 interface SuiteProbeReply {
   readonly probed: GeneratorStatus;
@@ -82,7 +92,7 @@ interface LastVouched {
 
 /** Messages from a suite worker once it is ready. */
 export type SuiteWorkerMessage =
-  | SuiteReply
+  | SuiteReplies
   | { readonly verdicts: OwnVerdicts }
   | SampleVerdict
   | EvidenceWarning

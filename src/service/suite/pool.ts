@@ -1,6 +1,6 @@
 /**
- * The suite workers and the bounded queue in front of them. Each worker has one job at a time: a sample, one key, or some
- * keys of a batch. Samples come first; `turns.ts` says what follows.
+ * The suite workers and the bounded queue in front of them. Each worker has one message at a time: a sample, one key, some
+ * keys of a batch, or sealed keys of several requests. Samples come first; `turns.ts` says what follows.
  */
 import type { Worker } from 'node:worker_threads';
 import { monotonicMs } from '../../clock.ts';
@@ -19,7 +19,14 @@ import {
   SuiteLateness,
   suiteLateError,
 } from './limit.ts';
-import type { OwnVerdicts, SuiteMessage, SuiteReply, SuiteWorkerMessage } from './messages.ts';
+import type {
+  OwnVerdicts,
+  SuiteJob,
+  SuiteMessage,
+  SuiteReplies,
+  SuiteReply,
+  SuiteWorkerMessage,
+} from './messages.ts';
 import { SuitePace } from './pace.ts';
 import { JOB_MS } from './room.ts';
 import { SuiteTurns } from './turns.ts';
@@ -37,13 +44,17 @@ interface WaitingSample {
 /** A job in a worker. */
 interface Running {
   readonly work: SuiteWork;
-  readonly jobId: number;
-  readonly keys: number;
+  readonly job: SuiteJob;
+}
+
+/** The jobs of a message in a worker. */
+interface RunningJobs {
+  readonly jobs: readonly Running[];
 }
 
 interface Member extends Maker {
   status: GeneratorStatus;
-  current: Running | WaitingSample | undefined;
+  current: RunningJobs | WaitingSample | undefined;
   /** Runs while the worker has a job or a sample. */
   timer: NodeJS.Timeout | undefined;
 }
@@ -179,7 +190,7 @@ export class SuitePool {
     else if ('failedVerdict' in message || 'accumulated' in message) {
       this.#events.onEvidenceWarning(message);
     } else if ('unvouchedKeys' in message) this.#noteUnvouched(message);
-    else if ('result' in message) this.#settle(member, message);
+    else if ('replies' in message) this.#settle(member, message);
   }
 
   #noteUnvouched({ unvouchedKeys, lastGoodMs }: UnvouchedKeys): void {
@@ -207,27 +218,32 @@ export class SuitePool {
         member.worker.postMessage({ sample } satisfies SuiteMessage, [sample.buffer]);
         continue;
       }
-      const work = this.#nextWork();
-      if (!work) return;
-      this.#send(member, work);
+      const works = this.#nextWorks();
+      if (works.length === 0) return;
+      this.#send(member, works);
     }
   }
 
-  #send(member: Member, work: SuiteWork): void {
+  #send(member: Member, works: readonly SuiteWork[]): void {
+    const jobs = works.map((work) => ({ work, job: this.#takeJob(work) }));
+    this.#begin(member, { jobs });
+    post(member, { jobs: jobs.map(({ job }) => job) });
+  }
+
+  #takeJob(work: SuiteWork): SuiteJob {
     const { request } = work;
     const isFirst = work.unsentKeys === request.count;
     if (isFirst) this.#observer?.waited('suite', monotonicMs() - work.sinceMs);
     const maxKeys = Math.max(1, Math.floor(JOB_MS / this.#pace.msPerKey(request)));
     const job = work.takeJob(this.#nextJobId++, maxKeys);
-    this.#begin(member, { work, jobId: job.id, keys: job.count });
-    post(member, job);
-    if (work.unsentKeys > 0) return;
+    if (work.unsentKeys > 0) return job;
     this.#turns.remove(work);
     // A single key has waited for its worker; from now on the job is timed. A batch has its time as a whole.
     if (!request.isBatch) this.#stopTimer(work);
+    return job;
   }
 
-  #begin(member: Member, current: Running | WaitingSample): void {
+  #begin(member: Member, current: RunningJobs | WaitingSample): void {
     member.current = current;
     member.timer = setTimeout(() => this.#noteHung(member), SUITE_LIMIT_MS).unref();
   }
@@ -239,16 +255,17 @@ export class SuitePool {
     this.#lateness.note(member, false);
   }
 
-  /** Refuses the request of a job that takes far too long, so that it and its `Idempotency-Key` do not hang with it. */
+  /** Refuses the requests of jobs that take far too long, so that they and their `Idempotency-Key`s do not hang with them. */
   #noteHung(member: Member): void {
     const { current } = member;
     this.#lateness.note(member, true);
-    if (current && 'work' in current && !current.work.request.isBatch) {
-      this.#end(current.work, suiteLateError());
+    if (!current || !('jobs' in current)) return;
+    for (const { work } of current.jobs) {
+      if (!work.request.isBatch) this.#end(work, suiteLateError());
     }
   }
 
-  #nextWork(): SuiteWork | undefined {
+  #nextWorks(): SuiteWork[] {
     this.#dropAbandoned(this.#turns.abandoned());
     return this.#turns.next(this.#members.length);
   }
@@ -286,21 +303,28 @@ export class SuitePool {
     this.#timers.delete(work);
   }
 
-  #settle(member: Member, reply: SuiteReply): void {
+  #settle(member: Member, { replies }: SuiteReplies): void {
     const { current } = member;
-    if (!current || !('work' in current)) throw new Error('a suite worker answered without a job');
+    if (!current || !('jobs' in current)) throw new Error('a suite worker answered without a job');
+    if (replies.length !== current.jobs.length) {
+      throw new Error(`a suite worker answered ${replies.length} of ${current.jobs.length} jobs`);
+    }
     this.#ended(member);
-    member.status = reply.status;
-    this.#noteVerdicts(member, reply);
-    const { work, jobId, keys } = current;
-    this.#observer?.suiteJobDone(reply.ms, reply.counts);
-    if (reply.result.kind === 'made') this.#pace.note(work.request, keys, reply.ms);
-    work.add(jobId, member, reply);
-    if (work.isOver) {
-      this.#turns.remove(work);
-      this.#stopTimer(work);
+    for (const [i, running] of current.jobs.entries()) {
+      this.#settleJob(member, running, replies[i] as SuiteReply);
     }
     this.#dispatch();
+  }
+
+  #settleJob(member: Member, { work, job }: Running, reply: SuiteReply): void {
+    member.status = reply.status;
+    this.#noteVerdicts(member, reply);
+    this.#observer?.suiteJobDone(reply.ms, reply.counts);
+    if (reply.result.kind === 'made') this.#pace.note(work.request, job.count, reply.ms);
+    work.add(job.id, member, reply);
+    if (!work.isOver) return;
+    this.#turns.remove(work);
+    this.#stopTimer(work);
   }
 
   #noteVerdicts(member: Member, { samples, evidence }: OwnVerdicts): void {

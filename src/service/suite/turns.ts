@@ -6,7 +6,7 @@
 import { monotonicMs } from '../../clock.ts';
 import { BATCH_LIMIT_MS } from './limit.ts';
 import type { SuitePace } from './pace.ts';
-import { SuiteRoom } from './room.ts';
+import { JOB_MS, SuiteRoom } from './room.ts';
 import type { SuiteWork } from './work.ts';
 
 /** Single keys can take as much of the workers' time as batches. */
@@ -53,31 +53,50 @@ export class SuiteTurns {
     while (this.#singles[0]?.abandoned()) yield this.#singles[0];
   }
 
-  /** Returns the next work of `workers` workers, which stays until `remove`. */
-  next(workers: number): SuiteWork | undefined {
-    const single = this.#singles[0];
-    const next =
-      single && !(this.#isBatchNext && this.#batches.length > 0)
-        ? single
-        : this.#nextBatch(workers);
-    if (next) this.#isBatchNext = !next.request.isBatch;
+  /**
+   * Returns the next work for one of `workers` workers, which stays until `remove`: sealed keys of several requests, or one
+   * work.
+   */
+  next(workers: number): SuiteWork[] {
+    const isBatch = this.#singles.length === 0 || (this.#isBatchNext && this.#batches.length > 0);
+    const next = isBatch ? this.#nextBatch(workers) : this.#nextSingles(workers);
+    if (next.length > 0) this.#isBatchNext = !isBatch;
+    return next;
+  }
+
+  /**
+   * Returns the oldest single key. If it is sealed, those behind it follow that take no longer together than a job of a batch:
+   * they share messages and a commit, which cost as much as the keys. Each other worker is left its part.
+   */
+  #nextSingles(workers: number): SuiteWork[] {
+    const most = Math.ceil(this.#singles.length / workers);
+    const next: SuiteWork[] = [];
+    let ms = 0;
+    for (const work of this.#singles) {
+      ms += this.room.waitingMs([work]);
+      const fits = isQuick(work) && next.length < most && ms <= JOB_MS && !work.abandoned();
+      if (next.length > 0 && !fits) break;
+      next.push(work);
+      if (!fits) break;
+    }
     return next;
   }
 
   /** Returns the oldest batch of the account whose turn it is, or the oldest of all if time is short. */
-  #nextBatch(workers: number): SuiteWork | undefined {
+  #nextBatch(workers: number): SuiteWork[] {
     const oldest = new Map<string, SuiteWork>();
     for (const work of this.#batches) {
       const { accountId } = work.request.requester;
       if (!oldest.has(accountId)) oldest.set(accountId, work);
     }
     const [first] = oldest.values();
-    if (oldest.size < 2 || this.#isTimeShort(workers)) return first;
+    if (!first) return [];
+    if (oldest.size < 2 || this.#isTimeShort(workers)) return [first];
     const turn = [...oldest].reduce((one, other) =>
       (this.#turns.get(other[0]) ?? 0) < (this.#turns.get(one[0]) ?? 0) ? other : one,
     );
     this.#turns.set(turn[0], ++this.#turn);
-    return turn[1];
+    return [turn[1]];
   }
 
   /** Reports whether a batch would be late unless batches are done in order of arrival, beside single keys. */
@@ -90,4 +109,9 @@ export class SuiteTurns {
       return nowMs + neededMs >= work.sinceMs + BATCH_LIMIT_MS - SPARE_MS;
     });
   }
+}
+
+/** A validated key fills a job by itself, and a key in plaintext waits for no other key in a worker. */
+function isQuick({ request: { order, recipients } }: SuiteWork): boolean {
+  return !order.withEvidence && recipients.length > 0;
 }

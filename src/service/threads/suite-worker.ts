@@ -52,12 +52,13 @@ async function start(port: MessagePort): Promise<void> {
     const verdicts = keys.refresh();
     if (verdicts) post({ verdicts });
   }, REFRESH_MS);
-  const work = async (job: SuiteJob): Promise<void> => {
-    const reply: SuiteReply = await keys.run(job);
-    port.postMessage(
-      reply,
-      reply.result.kind === 'made' ? [reply.result.keys.secrets, reply.result.rows.bytes] : [],
+  const work = async (jobs: readonly SuiteJob[]): Promise<void> => {
+    const replies: SuiteReply[] = [];
+    for (const job of jobs) replies.push(await keys.run(job));
+    const moved = replies.flatMap(({ result }) =>
+      result.kind === 'made' ? [result.keys.secrets, result.rows.bytes] : [],
     );
+    port.postMessage({ replies } satisfies SuiteWorkerMessage, moved);
   };
   const close = async (): Promise<void> => {
     await pending.sent();
@@ -81,7 +82,7 @@ async function start(port: MessagePort): Promise<void> {
     } else if ('sample' in message) {
       post(suite.judge(message));
     } else {
-      pending.add(work(message));
+      pending.add(work(message.jobs));
     }
   });
   const status = generator.status();

@@ -14,6 +14,7 @@ import type {
 } from '../../../src/service/suite/messages.ts';
 import { SuitePool } from '../../../src/service/suite/pool.ts';
 import type { KeyWork } from '../../../src/service/suite/work.ts';
+import { toFailure } from '../../../src/service/threads/failures.ts';
 import { packKeys, unpackKeys } from '../../../src/service/threads/packed-keys.ts';
 import { packRows, rowCount } from '../../../src/service/threads/packed-rows.ts';
 import { order, plainKey, plainRow, STAGED, sampleVerdict } from '../../support/servers/fakes.ts';
@@ -29,27 +30,48 @@ const evidence = (failures = 0) => ({
   failures,
 });
 
-/** Records messages, and finishes a job on command. */
+/** Records messages, and finishes jobs on command. */
 class FakeWorker extends EventEmitter {
   readonly messages: unknown[] = [];
   readonly jobs: SuiteJob[] = [];
-  #done = 0;
+  /** The jobs of the message in progress. */
+  running: readonly SuiteJob[] = [];
 
   postMessage(message: unknown): void {
     this.messages.push(message);
-    if (typeof message === 'object' && message !== null && 'requester' in message) {
-      this.jobs.push(message as SuiteJob);
+    if (typeof message === 'object' && message !== null && 'jobs' in message) {
+      assert.ok(!this.isBusy, 'it has no other jobs');
+      this.running = message.jobs as readonly SuiteJob[];
+      this.jobs.push(...this.running);
     }
   }
 
-  /** Completes the job in progress and returns its keys. */
-  finish(changes: Partial<SuiteReply> = {}): Uint8Array[] {
-    const job = this.jobs[this.#done++];
-    assert.ok(job, 'a job is in progress');
-    const keys = packKeys(
-      Array.from({ length: job.count }, () => plainKey({ keyId: `job ${job.id}` })),
-    );
-    const reply = {
+  /** Completes the jobs in progress, each with the changes at its place, and returns their keys. */
+  finish(...changes: Partial<SuiteReply>[]): Uint8Array[] {
+    assert.ok(this.isBusy, 'a job is in progress');
+    const made = this.running.map((job, i) => madeBy(job, changes[i]));
+    this.running = [];
+    const replies = made.map(({ reply }) => reply as unknown as SuiteReply);
+    this.emit('message', { replies } satisfies SuiteWorkerMessage);
+    return made.flatMap(({ keys }) => unpackKeys(keys).map(({ key }) => key));
+  }
+
+  get isBusy(): boolean {
+    return this.running.length > 0;
+  }
+
+  settled(): unknown[] {
+    return this.messages.filter((one) => typeof one === 'object' && one && 'settled' in one);
+  }
+}
+
+function madeBy(job: SuiteJob, changes: Partial<SuiteReply> = {}) {
+  const keys = packKeys(
+    Array.from({ length: job.count }, () => plainKey({ keyId: `job ${job.id}` })),
+  );
+  return {
+    keys,
+    reply: {
       result: {
         kind: 'made',
         rows: packRows(Array.from({ length: job.count }, plainRow)),
@@ -62,18 +84,8 @@ class FakeWorker extends EventEmitter {
       ms: job.count * (job.order.withEvidence ? 8 : 0.05),
       status: STATUS,
       ...changes,
-    };
-    this.emit('message', reply as unknown as SuiteReply);
-    return unpackKeys(keys).map(({ key }) => key);
-  }
-
-  get isBusy(): boolean {
-    return this.#done < this.jobs.length;
-  }
-
-  settled(): unknown[] {
-    return this.messages.filter((one) => typeof one === 'object' && one && 'settled' in one);
-  }
+    },
+  };
 }
 
 const isWiped = (key: Uint8Array) => key.every((byte) => byte === 0);
@@ -571,5 +583,124 @@ describe('suite pool with batches', () => {
       worker.emit('message', { unvouched: i === 1 ? 'staged' : null });
     }
     assert.equal(await vouched, 'staged');
+  });
+});
+
+/** A single sealed key. At the first pace of 0.25 ms for each, a message may have twenty. */
+const sealedKey = { order: order(), recipients: [RECIPIENT] };
+
+const countOf = (worker: FakeWorker) => worker.running.length;
+
+describe('sealed keys of several requests', () => {
+  it('go to a worker in one message, in order, while they take no longer than a job of a batch', async () => {
+    const { worker, submit } = makePool();
+    const works = Array.from({ length: 26 }, (_, i) => submit(`account ${i}`, sealedKey));
+    assert.equal(countOf(worker), 1);
+    worker.finish();
+    assert.equal(countOf(worker), 20);
+    worker.finish();
+    assert.equal(countOf(worker), 5);
+    worker.finish();
+    assert.deepEqual(
+      worker.jobs.map(({ requester }) => requester.accountId),
+      works.map(({ request }) => request.requester.accountId),
+    );
+    for (const { outcome } of works) assert.equal((await outcome).kind, 'made');
+  });
+
+  it('leave each other worker its part', () => {
+    const { workers, submit } = makePool(3);
+    for (let i = 0; i < 3 + 9; i++) submit('a', sealedKey);
+    const [first, second, third] = workers;
+    first?.finish();
+    second?.finish();
+    third?.finish();
+    assert.deepEqual(workers.map(countOf), [3, 2, 2]);
+  });
+
+  it('share no message with validated keys, whichever come first', () => {
+    const { worker, submit } = makePool();
+    const order = [sealedKey, sealedKey, sealedKey, {}, sealedKey, sealedKey, {}, {}];
+    for (const changes of order) submit('a', changes);
+    const counts: number[] = [];
+    while (worker.isBusy) {
+      counts.push(countOf(worker));
+      worker.finish();
+    }
+    assert.deepEqual(counts, [1, 2, 1, 2, 1, 1]);
+  });
+
+  it('take turns with jobs of batches, also in several', () => {
+    const { worker, submit } = makePool();
+    submit('a', validatedBatch(3));
+    for (let i = 0; i < 30; i++) submit('a', sealedKey);
+    const kinds: string[] = [];
+    while (worker.isBusy) {
+      kinds.push(worker.running[0]?.order.withEvidence ? 'batch' : `${countOf(worker)} sealed`);
+      worker.finish();
+    }
+    assert.deepEqual(kinds, ['batch', '20 sealed', 'batch', '10 sealed', 'batch']);
+  });
+
+  it('leave out those of disconnected clients', async () => {
+    const { worker, submit } = makePool();
+    submit('a');
+    submit('a', sealedKey);
+    const left = submit('a', sealedKey, () => true);
+    const last = submit('a', sealedKey);
+    worker.finish();
+    assert.equal(countOf(worker), 1);
+    worker.finish();
+    await assert.rejects(left.outcome, isCode('request_timeout'));
+    assert.equal(countOf(worker), 1);
+    worker.finish();
+    assert.equal((await last.outcome).kind, 'made');
+  });
+
+  it('have each its own outcome', async () => {
+    const { worker, submit } = makePool();
+    submit('a');
+    const works = Array.from({ length: 3 }, () => submit('a', sealedKey));
+    worker.finish();
+    const failure = toFailure(new AppError('entropy_unavailable', { reason: 'broken' }));
+    worker.finish({}, { result: { kind: 'failed', failure } });
+    const [first, second, third] = works.map(({ outcome }) => outcome);
+    assert.equal((await first)?.kind, 'made');
+    await assert.rejects(second as Promise<unknown>, isCode('entropy_unavailable'));
+    assert.equal((await third)?.kind, 'made');
+  });
+
+  it('are not released if a sample failed between them and the end of their message', async () => {
+    const { worker, submit } = makePool();
+    submit('a');
+    const [early, late] = [submit('a', sealedKey), submit('a', sealedKey)];
+    worker.finish();
+    worker.finish({}, { samples: [false, true], evidence: evidence(1) });
+    assert.equal((await early.outcome).kind, 'made');
+    assert.deepEqual([early.mayRelease(), late.mayRelease()], [false, true]);
+  });
+
+  it('are all refused if their worker does not answer for ten seconds, and wiped when it does', async (test) => {
+    test.mock.timers.enable({ apis: ['setTimeout'] });
+    const { worker, submit, late } = makePool();
+    submit('a');
+    const works = [submit('a', sealedKey), submit('b', sealedKey)];
+    worker.finish();
+    test.mock.timers.tick(10_000);
+    for (const { outcome } of works) {
+      await assert.rejects(outcome, isCode('entropy_unavailable'));
+    }
+    assert.deepEqual(late, [true]);
+    assert.ok(worker.finish().every(isWiped));
+    assert.deepEqual(late, [true, false]);
+  });
+
+  it('end the process if a worker answers fewer than it has', () => {
+    const { worker, submit } = makePool();
+    submit('a');
+    submit('a', sealedKey);
+    submit('a', sealedKey);
+    worker.finish();
+    assert.throws(() => worker.emit('message', { replies: [] }), /answered 0 of 2 jobs/);
   });
 });
