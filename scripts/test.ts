@@ -11,7 +11,7 @@
 import { parseArgs } from 'node:util';
 import { record } from './tests/record.ts';
 import { runFiles } from './tests/run.ts';
-import { filesOf, isTier, TIERS, UsageError } from './tests/tiers.ts';
+import { filesOf, isTier, SAMPLE_CONCURRENCY, TIERS, UsageError } from './tests/tiers.ts';
 
 try {
   await main(process.argv.slice(2));
@@ -25,7 +25,8 @@ async function main(args: readonly string[]): Promise<void> {
   const { tier, names, sample, watch, name } = read(args);
   const files = filesOf(tier, names);
   if (tier === 'campaign') process.env.PHM_CAMPAIGN = sample ? 'sample' : 'full';
-  const { limitMs, concurrency } = TIERS[tier];
+  const { limitMs } = TIERS[tier];
+  const concurrency = sample ? SAMPLE_CONCURRENCY : TIERS[tier].concurrency;
   const outcomes = await runFiles(files, { title: tier, limitMs, concurrency, watch, name });
   if (tier === 'campaign' && !sample) record(outcomes);
 }

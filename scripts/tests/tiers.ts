@@ -25,6 +25,9 @@ export const TIERS = {
   one: { limitMs: 60 * MINUTE_MS, concurrency: 1 },
 } as const satisfies Record<string, TierOptions>;
 
+/** Samples of campaigns side by side: unlike full ones, they limit no time. */
+export const SAMPLE_CONCURRENCY = 3;
+
 type Tier = keyof typeof TIERS;
 
 export function isTier(text: string): text is Tier {
