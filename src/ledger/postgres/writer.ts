@@ -54,6 +54,9 @@ import { deliveryColumns } from './deliveries.ts';
 /** Attempts at a batch that conflicts with those of other servers. */
 const MAX_ATTEMPTS = 5;
 
+/** Pause until other sessions are told of a new month, which the session that made it may do late on a busy machine. */
+const MONTH_PAUSE_MS = 50;
+
 /**
  * Limit of the time to resolve an unknown outcome, limit of one attempt, and the pause between attempts.
  */
@@ -297,7 +300,8 @@ export class PostgresWriter {
       } catch (failure) {
         const isLast = attempt === MAX_ATTEMPTS;
         if (isUnknownWriter(failure) && !isLast) await this.#register();
-        else if (!(isConflict(failure) || lacksMonth(failure)) || isLast) return { failure };
+        else if (lacksMonth(failure) && !isLast) await delay(MONTH_PAUSE_MS);
+        else if (!isConflict(failure) || isLast) return { failure };
       }
     }
   }

@@ -9,6 +9,7 @@ import { keyIdBound } from '../../../src/ledger/key-time.ts';
 import { type Migration, readMigrations } from '../../../src/ledger/migrations.ts';
 import { MovablePostgres } from '../../../src/ledger/move/postgres.ts';
 import { CANDIDATES } from '../../../src/ledger/postgres/candidates.ts';
+import { lacksMonth } from '../../../src/ledger/postgres/connection.ts';
 import { OLDEST_ROW } from '../../../src/ledger/postgres/maintenance.ts';
 import {
   migratePostgres,
@@ -142,6 +143,20 @@ describe('PostgreSQL partitions', when, () => {
     );
     const [later] = await commitAt(Date.UTC(2061, 0, 5));
     assert.equal(later?.kind, 'committed');
+  });
+
+  it('that are missing are told from other rules that a row breaks', async () => {
+    await postgres.query(
+      database,
+      `CREATE SCHEMA told; CREATE TABLE told.month (at integer CHECK (at > 0)) PARTITION BY RANGE (at);
+       CREATE TABLE told.first PARTITION OF told.month FOR VALUES FROM (-9) TO (9)`,
+    );
+    const errorOf = (at: number) =>
+      postgres.query(database, `INSERT INTO told.month VALUES (${at})`).catch((error) => error);
+    assert.equal(lacksMonth(await errorOf(10)), true);
+    assert.equal(lacksMonth(await errorOf(-1)), false);
+    assert.equal(lacksMonth(new Error('no answer')), false);
+    await postgres.query(database, 'DROP SCHEMA told CASCADE');
   });
 
   it('are created beside an open transaction on the ledger and block no commit', async () => {
