@@ -23,7 +23,7 @@ export interface SuiteJob {
   readonly delivery: DeliveryNames | null;
 }
 
-/** Jobs for a suite worker, one after the other: a part of a batch, or single keys of one or several requests. */
+/** Jobs for a suite worker, one after the other: single sealed keys of several requests, or one other job. */
 interface SuiteJobs {
   readonly jobs: readonly SuiteJob[];
 }
@@ -68,6 +68,7 @@ export interface OwnVerdicts {
 }
 
 export interface SuiteReply extends OwnVerdicts {
+  readonly jobId: number;
   readonly result: SuiteResult;
   readonly counts: StreamCounts;
   /** Working time in milliseconds. */

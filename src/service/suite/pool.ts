@@ -28,7 +28,6 @@ import type {
   SuiteWorkerMessage,
 } from './messages.ts';
 import { SuitePace } from './pace.ts';
-import { JOB_MS } from './room.ts';
 import { SuiteTurns } from './turns.ts';
 import { type KeyWork, type Maker, SuiteWork } from './work.ts';
 
@@ -234,8 +233,7 @@ export class SuitePool {
     const { request } = work;
     const isFirst = work.unsentKeys === request.count;
     if (isFirst) this.#observer?.waited('suite', monotonicMs() - work.sinceMs);
-    const maxKeys = Math.max(1, Math.floor(JOB_MS / this.#pace.msPerKey(request)));
-    const job = work.takeJob(this.#nextJobId++, maxKeys);
+    const job = work.takeJob(this.#nextJobId++, this.#turns.keysOfJob(request));
     if (work.unsentKeys > 0) return job;
     this.#turns.remove(work);
     // A single key has waited for its worker; from now on the job is timed. A batch has its time as a whole.
@@ -306,8 +304,10 @@ export class SuitePool {
   #settle(member: Member, { replies }: SuiteReplies): void {
     const { current } = member;
     if (!current || !('jobs' in current)) throw new Error('a suite worker answered without a job');
-    if (replies.length !== current.jobs.length) {
-      throw new Error(`a suite worker answered ${replies.length} of ${current.jobs.length} jobs`);
+    const ids = current.jobs.map(({ job }) => job.id);
+    const answered = replies.map(({ jobId }) => jobId);
+    if (`${answered}` !== `${ids}`) {
+      throw new Error(`a suite worker answered the jobs ${answered} in place of ${ids}`);
     }
     this.#ended(member);
     for (const [i, running] of current.jobs.entries()) {

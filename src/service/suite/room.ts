@@ -11,8 +11,8 @@ import type { KeyWork, SuiteWork } from './work.ts';
 const MAX_WAITING_PER_WORKER = 256;
 
 /**
- * Sealed keys without validation in one place. They take less than a tenth of the time of a validated key, but each may
- * wait for a job of a batch: all places still take six seconds at most.
+ * Sealed keys without validation in one place. They take less than a tenth of the time of a validated key, but if validated keys
+ * stand between them, each may wait for a job of a batch: all places still take six seconds at most.
  */
 const SEALED_PER_PLACE = 4;
 

@@ -1,5 +1,5 @@
 /**
- * Which waiting work comes next. Single keys and parts of batches alternate, so that neither waits long for the other.
+ * Which waiting work comes next. Single keys and parts of batches share the time, so that neither waits long for the other.
  * Accounts take turns with their oldest batch, so that a large batch does not delay a small one of another account. If a
  * batch would then be late, the oldest batch comes first.
  */
@@ -7,13 +7,16 @@ import { monotonicMs } from '../../clock.ts';
 import { BATCH_LIMIT_MS } from './limit.ts';
 import type { SuitePace } from './pace.ts';
 import { JOB_MS, SuiteRoom } from './room.ts';
-import type { SuiteWork } from './work.ts';
+import type { KeyWork, SuiteWork } from './work.ts';
 
 /** Single keys can take as much of the workers' time as batches. */
 const SINGLES_FACTOR = 2;
 
 /** Time before the limit of a batch at which its last job should end. */
 const SPARE_MS = 1_000;
+
+/** Most time that single keys or batches can be ahead, because the pace is an estimate: about one validated key. */
+const MAX_AHEAD_MS = 2 * JOB_MS;
 
 export class SuiteTurns {
   readonly #singles: SuiteWork[] = [];
@@ -23,10 +26,12 @@ export class SuiteTurns {
   /** Last turn of each account with waiting batches. */
   readonly #turns = new Map<string, number>();
   #turn = 0;
-  /** True if the next job comes from a batch, if one waits. */
-  #isBatchNext = false;
+  /** Time that single keys have had more than batches, while both waited, in ms. */
+  #singlesAheadMs = 0;
+  readonly #pace: SuitePace;
 
   constructor(pace: SuitePace) {
+    this.#pace = pace;
     this.room = new SuiteRoom(this.#singles, this.#batches, pace);
   }
 
@@ -58,10 +63,29 @@ export class SuiteTurns {
    * work.
    */
   next(workers: number): SuiteWork[] {
-    const isBatch = this.#singles.length === 0 || (this.#isBatchNext && this.#batches.length > 0);
+    const bothWait = this.#singles.length > 0 && this.#batches.length > 0;
+    if (!bothWait) this.#singlesAheadMs = 0;
+    const isBatch = this.#singles.length === 0 || (bothWait && this.#singlesAheadMs > 0);
     const next = isBatch ? this.#nextBatch(workers) : this.#nextSingles(workers);
-    if (next.length > 0) this.#isBatchNext = !isBatch;
+    if (bothWait) this.#noteSent(isBatch ? -this.#messageMs(next) : this.#messageMs(next));
     return next;
+  }
+
+  #noteSent(singlesMs: number): void {
+    const aheadMs = this.#singlesAheadMs + singlesMs;
+    this.#singlesAheadMs = Math.min(MAX_AHEAD_MS, Math.max(-MAX_AHEAD_MS, aheadMs));
+  }
+
+  /** Returns the expected time of a message with the next keys of these works. */
+  #messageMs(works: readonly SuiteWork[]): number {
+    return works.reduce((sum, { request, unsentKeys }) => {
+      return sum + Math.min(unsentKeys, this.keysOfJob(request)) * this.#pace.msPerKey(request);
+    }, 0);
+  }
+
+  /** Returns how many such keys a job may have. */
+  keysOfJob(request: KeyWork): number {
+    return Math.max(1, Math.floor(JOB_MS / this.#pace.msPerKey(request)));
   }
 
   /**
@@ -111,7 +135,7 @@ export class SuiteTurns {
   }
 }
 
-/** A validated key fills a job by itself, and a key in plaintext waits for no other key in a worker. */
+/** A validated key fills a job by itself. A key in plaintext, if one came alone, would wait here for others. */
 function isQuick({ request: { order, recipients } }: SuiteWork): boolean {
   return !order.withEvidence && recipients.length > 0;
 }

@@ -100,6 +100,7 @@ export class SuiteKeys {
     const result = await this.#result(job, counts);
     if (result.kind !== 'made') this.#unsettled.delete(job.id);
     return {
+      jobId: job.id,
       result,
       counts,
       ...this.#takeVerdicts(),

@@ -1,6 +1,7 @@
 /** Requests for keys through the whole service, on SQLite: batches, sealed keys and retries. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it, type TestContext } from 'node:test';
+import { Worker } from 'node:worker_threads';
 import fc from 'fast-check';
 import { newRecipient, open, parseSealedKey, type RecipientKey } from '#sealing';
 import { AppError } from '../../../src/errors.ts';
@@ -205,6 +206,37 @@ describe('requests for keys', () => {
     );
     assert.ok(outcome.kind === 'generated');
     assert.ok(outcome.keys.every(({ evidence, report }) => evidence && report));
+  });
+
+  it('that wait together go to a worker in one message, and each key to its own recipient', async (t) => {
+    const posted = t.mock.method(Worker.prototype, 'postMessage');
+    const orders = Array.from({ length: 40 }, (_, i) => ({
+      recipient: i % 2 === 0 ? recipientKey : second,
+      to: i % 2 === 0 ? one() : other(),
+      securityLevel: ([128, 256, 384] as const)[i % 3],
+    }));
+    const outcomes = await Promise.all(
+      orders.map(({ to, securityLevel }) => generate({ sealTo: [to] }, { securityLevel })),
+    );
+    const messages = posted.mock.calls.map(({ arguments: [message] }) => message);
+    const jobs = messages.map((message) => (message.jobs ?? []).length);
+    assert.ok(Math.max(...jobs) > 1, `${jobs}`);
+
+    for (const [i, outcome] of outcomes.entries()) {
+      assert.ok(outcome.kind === 'sealed');
+      const { keyId, sealedKeys } = JSON.parse(outcome.body).keys[0];
+      const sealedKey = parseSealedKey(sealedKeys[0]);
+      const opened = await open({ sealedKey, recipientKey: orders[i]?.recipient as RecipientKey });
+      assert.deepEqual([opened.header.key_id, outcome.keyIds], [keyId, [keyId]]);
+      assert.equal(8 * opened.key.length, orders[i]?.securityLevel);
+      const hex = Buffer.from(opened.key).toString('hex');
+      const { verdict } = await validated(hex, opened.hashProof);
+      assert.ok(verdict.valid);
+    }
+    assert.equal(
+      new Set(outcomes.flatMap((one) => (one.kind === 'sealed' ? one.keyIds : []))).size,
+      40,
+    );
   });
 
   it('seal keys to a public key or a registered recipient', async () => {

@@ -72,6 +72,7 @@ function madeBy(job: SuiteJob, changes: Partial<SuiteReply> = {}) {
   return {
     keys,
     reply: {
+      jobId: job.id,
       result: {
         kind: 'made',
         rows: packRows(Array.from({ length: job.count }, plainRow)),
@@ -630,7 +631,22 @@ describe('sealed keys of several requests', () => {
     assert.deepEqual(counts, [1, 2, 1, 2, 1, 1]);
   });
 
-  it('take turns with jobs of batches, also in several', () => {
+  it('share the time with small batches', () => {
+    const { worker, submit } = makePool();
+    const oneSealedKey = { ...plainBatch(1), recipients: [RECIPIENT] };
+    submit('a');
+    for (let i = 0; i < 200; i++) submit('a', oneSealedKey);
+    for (let i = 0; i < 100; i++) submit('b', sealedKey);
+    const made = { batches: 0, singles: 0 };
+    for (let i = 0; i < 100; i++) {
+      worker.finish(...worker.running.map(({ count }) => ({ ms: count * 0.25 })));
+      made[worker.running[0]?.requester.accountId === 'a' ? 'batches' : 'singles'] +=
+        countOf(worker);
+    }
+    assert.ok(made.batches >= 75 && made.singles >= 75, JSON.stringify(made));
+  });
+
+  it('take turns with the jobs of a batch', () => {
     const { worker, submit } = makePool();
     submit('a', validatedBatch(3));
     for (let i = 0; i < 30; i++) submit('a', sealedKey);
@@ -695,12 +711,20 @@ describe('sealed keys of several requests', () => {
     assert.deepEqual(late, [true, false]);
   });
 
-  it('end the process if a worker answers fewer than it has', () => {
+  it('end the process if a worker answers fewer than it has, or in another order', () => {
     const { worker, submit } = makePool();
     submit('a');
     submit('a', sealedKey);
     submit('a', sealedKey);
     worker.finish();
-    assert.throws(() => worker.emit('message', { replies: [] }), /answered 0 of 2 jobs/);
+    const made = worker.running.map((job) => madeBy(job).reply);
+    assert.throws(
+      () => worker.emit('message', { replies: made.toReversed() }),
+      /answered the jobs 3,2 in place of 2,3/,
+    );
+    assert.throws(
+      () => worker.emit('message', { replies: [] }),
+      /answered the jobs {2}in place of 2,3/,
+    );
   });
 });
