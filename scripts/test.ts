@@ -2,7 +2,7 @@
  * Runs a tier of the tests, and reports the time of each file and of the tier:
  *
  *   node scripts/test.ts fast                        what every change must pass (npm test)
- *   node scripts/test.ts slow [group…]               seven groups, by folder (npm run test:slow)
+ *   node scripts/test.ts slow [group…]               eight groups, by folder (npm run test:slow)
  *   node scripts/test.ts campaign [name…] [--sample] random faults, kills, other toolchains (npm run campaign)
  *   node scripts/test.ts one FILE… [--name TEXT] [--watch]   (npm run test:one)
  *

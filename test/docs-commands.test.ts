@@ -123,9 +123,13 @@ function nodeFault(words: readonly string[], viaNpx: boolean): string | undefine
   return viaNpx || !file.endsWith('.ts') ? undefined : `node ${file}: write "npx node"`;
 }
 
-/** The folders of the groups that a command of slow tests names. */
-function groupsOf(rest: readonly string[]): string[] {
-  return rest.slice(1).map((group) => `test/slow/${group}`);
+/** Returns the first group of slow tests in a command that has none. */
+function missingGroup(groups: readonly string[]): string | undefined {
+  return groups.find(
+    (group) =>
+      !existsSync(join(ROOT, 'test/slow', group)) &&
+      !existsSync(join(ROOT, 'packages', group, 'test/slow')),
+  );
 }
 
 function npmFault(words: readonly string[]): string | undefined {
@@ -139,8 +143,9 @@ function npmFault(words: readonly string[]): string | undefined {
     : OWN;
   if (!(script in scripts)) return `npm run ${script}: no such script`;
   const files = rest.filter((word) => word.startsWith('test/'));
-  if (script === 'test:slow') files.push(...groupsOf(rest));
-  const missing = files.find((file) => !existsSync(join(ROOT, file)));
+  const missing =
+    files.find((file) => !existsSync(join(ROOT, file))) ??
+    (script === 'test:slow' ? missingGroup(rest.slice(1)) : undefined);
   return missing === undefined ? undefined : `npm run ${script} ${missing}: no such file`;
 }
 

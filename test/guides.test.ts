@@ -1,4 +1,4 @@
-/** The reader that follows the guides of docs/guides/ in test/slow/: it notices each way in which a guide can be wrong. */
+/** The reader that follows the guides of docs/guides/ (test/slow/deploy/short-guides.test.ts, test/campaigns/guides.test.ts): it notices each way in which a guide can be wrong. */
 import assert from 'node:assert/strict';
 import { after, describe, it } from 'node:test';
 import { makeDataDir, removeDataDir } from './support/servers/server.ts';

@@ -6,17 +6,17 @@ import { connect, createServer } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises';
 import { pino } from 'pino';
-import { ERRORS } from '../../../src/errors.ts';
-import { Connections } from '../../../src/http/connections.ts';
-import { absentLog, StartingService } from '../../../src/service/index.ts';
-import { MetricsServer, openMetrics, type ServiceMetrics } from '../../../src/telemetry/index.ts';
+import { ERRORS } from '../../src/errors.ts';
+import { Connections } from '../../src/http/connections.ts';
+import { absentLog, StartingService } from '../../src/service/index.ts';
+import { MetricsServer, openMetrics, type ServiceMetrics } from '../../src/telemetry/index.ts';
 import {
   makeDashboardFolder,
   removeDashboardFolder,
-} from '../../support/browsers/dashboard-folder.ts';
-import { SimulatedTime } from '../../support/run/simulated-time.ts';
-import { buildTestApp, standInService } from '../../support/servers/app.ts';
-import { order } from '../../support/servers/fakes.ts';
+} from '../support/browsers/dashboard-folder.ts';
+import { SimulatedTime } from '../support/run/simulated-time.ts';
+import { buildTestApp, standInService } from '../support/servers/app.ts';
+import { order } from '../support/servers/fakes.ts';
 import {
   DEMO_KEY,
   DEMO_PROFESSIONAL_KEY,
@@ -24,7 +24,7 @@ import {
   removeDataDir,
   runPhm,
   Server,
-} from '../../support/servers/server.ts';
+} from '../support/servers/server.ts';
 
 const ORDER = order({ securityLevel: 384, withEvidence: true });
 
