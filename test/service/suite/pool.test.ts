@@ -636,14 +636,15 @@ describe('sealed keys of several requests', () => {
     const oneSealedKey = { ...plainBatch(1), recipients: [RECIPIENT] };
     submit('a');
     for (let i = 0; i < 200; i++) submit('a', oneSealedKey);
-    for (let i = 0; i < 100; i++) submit('b', sealedKey);
+    for (let i = 0; i < 500; i++) submit('b', sealedKey);
     const made = { batches: 0, singles: 0 };
     for (let i = 0; i < 100; i++) {
       worker.finish(...worker.running.map(({ count }) => ({ ms: count * 0.25 })));
       made[worker.running[0]?.requester.accountId === 'a' ? 'batches' : 'singles'] +=
         countOf(worker);
     }
-    assert.ok(made.batches >= 75 && made.singles >= 75, JSON.stringify(made));
+    assert.ok(made.batches >= 75, JSON.stringify(made));
+    assert.ok(Math.abs(made.batches - made.singles) <= 20, JSON.stringify(made));
   });
 
   it('take turns with the jobs of a batch', () => {
