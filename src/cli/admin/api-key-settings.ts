@@ -273,5 +273,7 @@ function addName(name: string, given: readonly string[] = []): readonly string[]
 function parseRate(text: string): number {
   const rate = /^\d{1,7}(?:\.\d{1,3})?$/.test(text) ? Number(text) : 0;
   if (rate > 0) return rate;
-  throw new InvalidArgumentError('use a number above 0 with at most three decimals, such as 0.5.');
+  throw new InvalidArgumentError(
+    'use a number above 0 and below 10,000,000 with at most three decimals, such as 0.5.',
+  );
 }

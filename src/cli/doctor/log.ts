@@ -43,7 +43,10 @@ function findingsOf(log: LogFindings, intervalMs: number): Finding[] {
   const stopped = log.stopped === null ? [] : [failed(log.stopped)];
   const found = [...stopped, ...waiting(log, intervalMs), ...setAside(log)];
   if (found.length > 0) return found;
-  return [ok(`${log.origin}, ${log.size} entries, ${log.pending} waiting, fits the state file`)];
+  const state = log.hasState
+    ? 'fits the state file'
+    : 'new, without a state file: the next start of a server writes it';
+  return [ok(`${log.origin}, ${log.size} entries, ${log.pending} waiting, ${state}`)];
 }
 
 function waiting({ pending, oldestPendingMs }: LogFindings, intervalMs: number): Finding[] {

@@ -97,6 +97,7 @@ async function checkOwn(context: CliContext, options: CheckOptions): Promise<voi
     withProgress(context, async (signal, onProgress) => {
       // Before the logs: a running server may publish in between, and then the database is the newer one.
       const known = readKnown(config);
+      const missingState = known.length > 0 ? null : config.log.stateFile;
       if (seen && state !== undefined) known.push({ name: state, note: seen.checkpoint });
       const logs = await store.logs();
       requireLogs(logs);
@@ -104,7 +105,7 @@ async function checkOwn(context: CliContext, options: CheckOptions): Promise<voi
       const { intervalMs } = config.log;
       const order = { store, logs, known, macs, intervalMs, nowMs: Date.now(), signal, onProgress };
       const compared = checkDatabase({ ...order, sinceMs: options.since ?? null });
-      return { logs, ...(await compared.finally(() => macs?.destroy())) };
+      return { logs, missingState, ...(await compared.finally(() => macs?.destroy())) };
     }),
   );
   if (json) writeJson(context, databaseJson(report));
@@ -171,6 +172,8 @@ function tellPlace({ err }: CliContext, report: PlaceReport): void {
 
 interface OwnReport extends DatabaseReport {
   readonly logs: readonly LogRecord[];
+  /** Path of the state file if there is none, or this user may not read it. */
+  readonly missingState: string | null;
 }
 
 function databaseJson({ logs, rows, pending, setAside, findings }: OwnReport) {
@@ -196,7 +199,7 @@ function databaseJson({ logs, rows, pending, setAside, findings }: OwnReport) {
 }
 
 function tellDatabase({ err }: CliContext, report: OwnReport): void {
-  const { logs, rows, pending, findings } = report;
+  const { logs, missingState, rows, pending, findings } = report;
   for (const { origin, size, root, closedMs } of logs) {
     const state = closedMs === null ? '' : ' (closed)';
     err(
@@ -212,6 +215,11 @@ function tellDatabase({ err }: CliContext, report: OwnReport): void {
   if (rows.recovered > 0) {
     err(
       `${counted(rows.recovered, 'entry was', 'entries were')} recovered from a copy: their statements are gone.\n`,
+    );
+  }
+  if (missingState !== null) {
+    err(
+      `No state file was read at ${missingState}: nothing was compared with what this server published.\n`,
     );
   }
   if (findings.list.length === 0) err('No problems found.\n');

@@ -114,7 +114,7 @@ async function recover(context: CliContext, options: RecoverOptions): Promise<vo
 function describe(recovery: Recovery, isCopied: boolean): string {
   const { origin, size } = recovery;
   const entries = isCopied ? describeRecovered(recovery) : '';
-  return `${entries}The log ${origin} continues from ${counted(size, 'entry', 'entries')}: start the servers.\n`;
+  return `${entries}The log ${origin} continues from ${counted(size, 'entry', 'entries')}. Start the servers; those that run continue within seconds.\n`;
 }
 
 function describeRecovered({ recovered, waited }: Recovery): string {

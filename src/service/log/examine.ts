@@ -19,6 +19,8 @@ export interface LogFindings extends LogCounts {
   readonly size: number;
   /** Why the log of this server is stopped, with what to do; null if it runs. */
   readonly stopped: string | null;
+  /** False if there is no state file, with which the log could be compared. */
+  readonly hasState: boolean;
 }
 
 interface LogExamination {
@@ -46,7 +48,8 @@ export async function examineLog(examination: LogExamination): Promise<LogFindin
     fault === null
       ? (whyStopped(config, record, keys) ?? (await whyNotAdmitted(examination)))
       : describeFault(fault);
-  return { ...counts, origin, size: record.size, stopped };
+  const hasState = readState(config.stateFile) !== null;
+  return { ...counts, origin, size: record.size, stopped, hasState };
 }
 
 async function whyNotAdmitted(examination: LogExamination): Promise<string | null> {

@@ -121,6 +121,20 @@ describe('phm log check beside a database', () => {
     assert.deepEqual(json, [`rows that differ from their entry in the log: ${keyId}`]);
   });
 
+  it('says that there is no state file, and phm doctor that a new log has none yet', async () => {
+    const compared = await ledger.run('log', 'check');
+    assert.doesNotMatch(compared.stderr, /No state file/);
+    assert.match((await ledger.run('doctor')).stdout, /^ok +log .*, fits the state file$/m);
+    rmSync(ledger.stateFile);
+    const { code, stderr } = await ledger.run('log', 'check');
+    assert.equal(code, 0, stderr);
+    assert.ok(
+      stderr.includes(`\nNo state file was read at ${ledger.stateFile}: nothing was compared`),
+    );
+    assert.match((await ledger.run('doctor')).stdout, /^ok +log .* new, without a state file: /m);
+    ledger.restoreState();
+  });
+
   it('takes rows without a statement only from before --since', async () => {
     const day = 86_400_000;
     const [key] = await ledger.addKeys(1, Date.now() - 9 * day);
