@@ -74,6 +74,12 @@ describe('columns without a name', () => {
     assert.match((await refusal(text, 'csv')).message, /column 2 holds hexadecimal.*csv:2:hex/);
   });
 
+  it('that the format names and the text lacks is refused by its number', async () => {
+    const table = (columns: number) => Buffer.from(`${'1,'.repeat(columns - 1)}1\n`.repeat(50));
+    assert.match((await refusal(table(2), 'csv:3')).message, /has 2 columns, and no column 3/);
+    assert.match((await refusal(table(1), 'csv:2')).message, /has 1 column, and no column 2/);
+  });
+
   it('are read whatever they hold if one is named', async () => {
     const text = rows((byte, i) => `${byte},${i % 7}`);
     assert.equal((await readForm(text, 'csv:1:8')).hex, HEX);

@@ -37,6 +37,12 @@ export class CsvDecoder extends NumeralDecoder {
     const found = columnsOf(text);
     const column = this.#column ?? columnIn(found);
     this.#column = column;
+    const count = found.columns.length;
+    if (column > count) {
+      throw formError(
+        `the text has ${count} ${count === 1 ? 'column' : 'columns'}, and no column ${column}`,
+      );
+    }
     const lines = text.split(LINE_ENDS).filter((line) => line.trim() !== '');
     // The first line may have titles.
     const first = fieldsOf(lines[1] ?? lines[0] ?? '')[column - 1] ?? '';
