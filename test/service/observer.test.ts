@@ -123,7 +123,8 @@ describe('the suite pool’s reports', () => {
     });
     const failure = { code: 'entropy_unavailable', reason: 'staged' };
     const result = { kind: 'failed', failure };
-    worker.emit('message', { result, counts, samples: [true], ms: 3, status: STATUS });
+    const reply = { jobId: 1, result, counts, samples: [true], ms: 3, status: STATUS };
+    worker.emit('message', { replies: [reply] });
     await assert.rejects(outcome, { code: 'entropy_unavailable' });
     assert.deepEqual(notes.told, [
       ['waited', 'suite', true],
