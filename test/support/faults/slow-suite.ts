@@ -49,7 +49,7 @@ function hangWhile(isHung: () => boolean): void {
   const cell = new Int32Array(new SharedArrayBuffer(4));
   // Registered before the thread's own listener.
   parentPort?.on('message', (message: object | string) => {
-    if (typeof message === 'string' || !('sample' in message || 'requester' in message)) return;
+    if (typeof message === 'string' || !('sample' in message || 'jobs' in message)) return;
     while (isHung()) Atomics.wait(cell, 0, 0, POLL_MS);
   });
 }
