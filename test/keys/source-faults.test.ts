@@ -1,6 +1,6 @@
 /**
  * No fault of an entropy source yields a key. These are the faults that cannot be induced from outside the
- * process, or would take too long there. The others are in `test/slow/service/source-outages.test.ts`.
+ * process, or would take too long there. The others are in `test/campaigns/source-outages.test.ts`.
  */
 import assert from 'node:assert/strict';
 import { randomBytes, randomFillSync, randomInt } from 'node:crypto';

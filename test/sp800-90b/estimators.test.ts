@@ -68,7 +68,7 @@ describe("the figures of NIST's program", () => {
   });
 
   it('match on 1,000,000 bytes of AES-256-CTR as symbols', () => {
-    // MultiMMC and LZ78Y are slow on 256 symbols: test/slow/lab/estimators.test.ts checks them.
+    // MultiMMC and LZ78Y are slow on 256 symbols: test/campaigns/estimators.test.ts checks them.
     const { multi_mmc, lz78y, ...literal } = REFERENCES.bytes.literal;
     assert.ok(multi_mmc && lz78y);
     const bytes = aesBytes();

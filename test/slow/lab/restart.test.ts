@@ -64,7 +64,7 @@ describe('the sanity check (§3.1.4.3)', () => {
   });
 });
 
-// test/slow/lab/estimators.test.ts checks sources that pass, which take longer.
+// test/campaigns/estimators.test.ts checks sources that pass, which take longer.
 describe('assessRestarts', () => {
   it('fails a source with similar restarts and awards nothing', () => {
     const first = aesBytes().subarray(0, 1_000);

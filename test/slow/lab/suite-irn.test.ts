@@ -106,7 +106,7 @@ const halves = (plus: number, minus: number): number[] => [
 ];
 
 describe('the figures of AnotherAIS31TestTool', () => {
-  // test/slow/lab/ais-31.test.ts has the other trials.
+  // test/campaigns/ais-31.test.ts has the other trials.
   const [first] = TOOL_TRIALS;
 
   it(`are ours for the ${first.stream} stream`, () => assertTrial(first));

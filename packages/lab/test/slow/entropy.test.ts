@@ -70,7 +70,7 @@ describe('phm-lab assess-entropy', () => {
     assert.equal(JSON.parse(stdout).samples, 5_000);
   });
 
-  // test/slow/lab/estimators.test.ts runs the command on a matrix.
+  // test/campaigns/estimators.test.ts runs the command on a matrix.
   it('writes a table of the restart tests', () => {
     const { literal } = assessNonIid(aesBits().subarray(0, 10_000), { bitsPerSymbol: 1 });
     const assessment: RestartAssessment = {

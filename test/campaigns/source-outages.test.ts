@@ -10,14 +10,14 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
-import { toQubitMajor } from '../../../src/entropy/sources/sampler-result.ts';
-import { extractVonNeumann } from '../../../src/entropy/sources/von-neumann.ts';
-import { formatKeyId } from '../../../src/keys/key-id.ts';
-import type * as ibm from '../../entropy/fake-ibm.ts';
-import type { Answer, Misbehaviour } from '../../entropy/fake-service.ts';
-import { SHOTS, Site } from '../../support/servers/faulty-sources.ts';
-import type { NoiseFifo } from '../../support/servers/noise-fifo.ts';
-import { assertRefused, type SourceWatch } from '../../support/servers/source-watch.ts';
+import { toQubitMajor } from '../../src/entropy/sources/sampler-result.ts';
+import { extractVonNeumann } from '../../src/entropy/sources/von-neumann.ts';
+import { formatKeyId } from '../../src/keys/key-id.ts';
+import type * as ibm from '../entropy/fake-ibm.ts';
+import type { Answer, Misbehaviour } from '../entropy/fake-service.ts';
+import { SHOTS, Site } from '../support/servers/faulty-sources.ts';
+import type { NoiseFifo } from '../support/servers/noise-fifo.ts';
+import { assertRefused, type SourceWatch } from '../support/servers/source-watch.ts';
 
 // Suites inherit the concurrency of the suite around them.
 const IN_ORDER = { concurrency: 1 };

@@ -12,23 +12,23 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { type ConnectionOptions, connect } from 'node:tls';
 import type { FastifyInstance } from 'fastify';
-import { loadTls } from '../../../src/config/tls.ts';
-import { everyGroup, TLS_PROFILE_NAMES } from '../../../src/config/tls-profiles.ts';
-import { SetupError } from '../../../src/errors.ts';
+import { loadTls } from '../../src/config/tls.ts';
+import { everyGroup, TLS_PROFILE_NAMES } from '../../src/config/tls-profiles.ts';
+import { SetupError } from '../../src/errors.ts';
 import {
   acceptedNumbers,
   acceptedUnnamed,
   type Offer,
   offer,
   shareFor,
-} from '../../support/clients/client-hello.ts';
-import { buildTestApp, standInService } from '../../support/servers/app.ts';
+} from '../support/clients/client-hello.ts';
+import { buildTestApp, standInService } from '../support/servers/app.ts';
 import {
   CERTIFICATE_KEYS,
   type CertificateKey,
   makeCertificate,
-} from '../../support/servers/certificate.ts';
-import { makeDataDir, removeDataDir } from '../../support/servers/server.ts';
+} from '../support/servers/certificate.ts';
+import { makeDataDir, removeDataDir } from '../support/servers/server.ts';
 
 /** Numbers of IANA's registries "TLS Cipher Suites", "TLS Supported Groups" and "TLS SignatureScheme". */
 const SUITES = { TLS_AES_256_GCM_SHA384: 0x1302, TLS_CHACHA20_POLY1305_SHA256: 0x1303 };

@@ -6,17 +6,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { procedureA, procedureB, suiteIrn } from '#ais-20-31';
-import { PROJECT_VERSION } from '../../../src/process/version.ts';
+import { PROJECT_VERSION } from '../../src/process/version.ts';
 import {
   aesStream,
   assertProcedureA,
   assertTrial,
   REFERENCE,
   TOOL_TRIALS,
-} from '../../ais-20-31/reference.ts';
-import { testFigures } from '../../support/lab/package-figures.ts';
-import { packWorkspace } from '../../support/programs/packed.ts';
-import { codeBlocks, readPage } from '../../support/texts/markdown.ts';
+} from '../ais-20-31/reference.ts';
+import { testFigures } from '../support/lab/package-figures.ts';
+import { packWorkspace } from '../support/programs/packed.ts';
+import { codeBlocks, readPage } from '../support/texts/markdown.ts';
 
 /** Loaded before the example: T_irn fails random bytes now and then. */
 const SAME_BYTES = `

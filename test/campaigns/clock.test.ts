@@ -16,14 +16,14 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type LedgerStore, openSqliteStore } from '../../../src/ledger/index.ts';
-import { openPostgresStore } from '../../../src/ledger/postgres/store.ts';
-import { areRecorded, keyRequest, makeKeyId, makeRow, NOW, QUOTAS } from '../../ledger/contract.ts';
-import type { Databases } from '../../support/ledgers/databases.ts';
-import { noPostgres } from '../../support/ledgers/postgres.ts';
-import { sharedPostgres } from '../../support/ledgers/shared-postgres.ts';
-import { shiftUrl } from '../../support/run/shift-clock.ts';
-import { until } from '../../support/run/until.ts';
+import { type LedgerStore, openSqliteStore } from '../../src/ledger/index.ts';
+import { openPostgresStore } from '../../src/ledger/postgres/store.ts';
+import { areRecorded, keyRequest, makeKeyId, makeRow, NOW, QUOTAS } from '../ledger/contract.ts';
+import type { Databases } from '../support/ledgers/databases.ts';
+import { noPostgres } from '../support/ledgers/postgres.ts';
+import { sharedPostgres } from '../support/ledgers/shared-postgres.ts';
+import { shiftUrl } from '../support/run/shift-clock.ts';
+import { until } from '../support/run/until.ts';
 import {
   DEMO_KEY,
   type Environment,
@@ -32,7 +32,7 @@ import {
   removeDataDir,
   runPhm,
   Server,
-} from '../../support/servers/server.ts';
+} from '../support/servers/server.ts';
 
 const DAY_MS = 86_400_000;
 const AHEAD_MS = 400 * DAY_MS;

@@ -15,9 +15,9 @@ import { DatabaseSync } from 'node:sqlite';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises';
 import type pg from 'pg';
-import { noPostgres, PASSWORD, Postgres } from '../../support/ledgers/postgres.ts';
-import { freePort } from '../../support/run/free-port.ts';
-import { until } from '../../support/run/until.ts';
+import { noPostgres, PASSWORD, Postgres } from '../support/ledgers/postgres.ts';
+import { freePort } from '../support/run/free-port.ts';
+import { until } from '../support/run/until.ts';
 import {
   type Answer,
   DEMO_KEY,
@@ -30,7 +30,7 @@ import {
   removeDataDir,
   runPhm,
   Server,
-} from '../../support/servers/server.ts';
+} from '../support/servers/server.ts';
 
 const WAITS = 'startup is waiting for the database';
 const GOES_ON = 'the database answers: startup continues';

@@ -9,8 +9,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { assessNonIid, assessRestarts, type Outcome } from '#sp800-90b';
-import { aesBits, aesBytes, assertFigures, REFERENCES } from '../../sp800-90b/ea-non-iid.ts';
-import { phmJson, runPhm } from '../../support/servers/server.ts';
+import { aesBits, aesBytes, assertFigures, REFERENCES } from '../sp800-90b/ea-non-iid.ts';
+import { phmJson, runPhm } from '../support/servers/server.ts';
 
 test("agrees with NIST's program on 1,000,000 bytes of AES-256-CTR", () => {
   const reference = REFERENCES.bytes;

@@ -6,9 +6,9 @@ import assert from 'node:assert/strict';
 import { closeSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { DATABASE, noPair, Pair, promote } from '../../support/ledgers/postgres-pair.ts';
-import { until } from '../../support/run/until.ts';
-import { Server } from '../../support/servers/server.ts';
+import { DATABASE, noPair, Pair, promote } from '../support/ledgers/postgres-pair.ts';
+import { until } from '../support/run/until.ts';
+import { Server } from '../support/servers/server.ts';
 
 const MOVED = 'the ledger uses another database server';
 const REFUSED =

@@ -6,9 +6,9 @@ import assert from 'node:assert/strict';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { slowSuite } from '../../support/faults/slow-suite.ts';
-import { until } from '../../support/run/until.ts';
-import { DEMO_KEY, makeDataDir, removeDataDir, Server } from '../../support/servers/server.ts';
+import { slowSuite } from '../support/faults/slow-suite.ts';
+import { until } from '../support/run/until.ts';
+import { DEMO_KEY, makeDataDir, removeDataDir, Server } from '../support/servers/server.ts';
 
 const PLAIN = { security_level: 256 };
 
