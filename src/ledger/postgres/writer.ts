@@ -17,8 +17,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { monotonicMs } from '../../clock.ts';
-import type { Commitment } from '../../proof/index.ts';
-import { type Candidate, matches } from '../commitments.ts';
 import { type AnswerRow, toAnswer } from '../idempotency-columns.ts';
 import type { Quotas } from '../quota-decision.ts';
 import type {
@@ -39,7 +37,7 @@ import {
 } from './answers.ts';
 import { failureColumns, keyColumns, requestColumns } from './batch-columns.ts';
 import { type Decided, type Decision, NO_PLAN, outcomesOf } from './batch-decision.ts';
-import { CANDIDATES } from './candidates.ts';
+import { otherFingerprints, repeatsUnderOtherVersions } from './candidates.ts';
 import {
   isConflict,
   isRefusal,
@@ -374,28 +372,6 @@ export class PostgresWriter {
       await this.#connection.run(gone, [this.#id]).catch(() => {});
     }
   }
-}
-
-/** Returns the fingerprints of the keys under the other versions of the master secret. */
-function otherFingerprints(requests: readonly MeteredRequest[]): string[] {
-  return requests.flatMap(({ keys }) =>
-    keys.flatMap(({ otherCommitments }) =>
-      otherCommitments.map(({ fingerprint }) => String(fingerprint)),
-    ),
-  );
-}
-
-/** Returns the positions of requests with a key that the ledger has under another version of the master secret. */
-async function repeatsUnderOtherVersions(
-  connection: PostgresConnection,
-  requests: readonly MeteredRequest[],
-): Promise<ReadonlySet<number>> {
-  const { rows } = await connection.run(CANDIDATES, [otherFingerprints(requests)]);
-  const candidates = rows as unknown as Candidate[];
-  const isRecorded = (one: Commitment) => candidates.some((row) => matches(one, row));
-  const isRepeated = ({ keys }: MeteredRequest) =>
-    keys.some(({ otherCommitments }) => otherCommitments.some(isRecorded));
-  return new Set([...requests.keys()].filter((position) => isRepeated(requests[position])));
 }
 
 /** Returns true for the refusal of a batch because of an account's plan. */
