@@ -8,6 +8,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
+import { filesOf, UsageError } from '../scripts/tests/tiers.ts';
 import { helpEntries, readHelps } from './support/servers/command-help.ts';
 import { ROOT } from './support/texts/imports.ts';
 import {
@@ -123,13 +124,15 @@ function nodeFault(words: readonly string[], viaNpx: boolean): string | undefine
   return viaNpx || !file.endsWith('.ts') ? undefined : `node ${file}: write "npx node"`;
 }
 
-/** Returns the first group of slow tests in a command that has none. */
-function missingGroup(groups: readonly string[]): string | undefined {
-  return groups.find(
-    (group) =>
-      !existsSync(join(ROOT, 'test/slow', group)) &&
-      !existsSync(join(ROOT, 'packages', group, 'test/slow')),
-  );
+/** Returns what the runner says of groups of slow tests that it does not know. */
+function groupFault(groups: readonly string[]): string | undefined {
+  try {
+    filesOf('slow', groups);
+    return undefined;
+  } catch (error) {
+    if (error instanceof UsageError) return error.message;
+    throw error;
+  }
 }
 
 function npmFault(words: readonly string[]): string | undefined {
@@ -143,10 +146,9 @@ function npmFault(words: readonly string[]): string | undefined {
     : OWN;
   if (!(script in scripts)) return `npm run ${script}: no such script`;
   const files = rest.filter((word) => word.startsWith('test/'));
-  const missing =
-    files.find((file) => !existsSync(join(ROOT, file))) ??
-    (script === 'test:slow' ? missingGroup(rest.slice(1)) : undefined);
-  return missing === undefined ? undefined : `npm run ${script} ${missing}: no such file`;
+  const missing = files.find((file) => !existsSync(join(ROOT, file)));
+  if (missing !== undefined) return `npm run ${script} ${missing}: no such file`;
+  return script === 'test:slow' ? groupFault(rest.slice(1)) : undefined;
 }
 
 /** The paths that the server answers, from the types that its OpenAPI document makes. */

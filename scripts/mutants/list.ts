@@ -5,6 +5,7 @@
  */
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { tierOf } from '../tests/tiers.ts';
 
 export const GROUPS = ['lab', 'service', 'ledger', 'log', 'clients', 'browser', 'deploy'] as const;
 export type Group = (typeof GROUPS)[number];
@@ -56,11 +57,6 @@ export function readTests(root: string): ReadonlyMap<string, readonly TestFile[]
     tests.set(basename(path), [...(tests.get(basename(path)) ?? []), file]);
   }
   return tests;
-}
-
-function tierOf(path: string): Tier {
-  if (path.includes('test/slow/')) return 'slow';
-  return path.startsWith('test/campaigns/') ? 'campaign' : 'fast';
 }
 
 /** Returns the tests that a mutant names, the fast ones first, and the names that no test has, or two have. */

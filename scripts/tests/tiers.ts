@@ -58,8 +58,15 @@ function fastFiles(names: readonly string[]): string[] {
     throw new UsageError(`to run single files: npm run test:one -- ${names.join(' ')}`);
   }
   return find('{test,packages/*/test}/**/*.test.ts').filter(
-    (file) => !/[\\/]test[\\/](slow|campaigns)[\\/]/.test(file),
+    (file) => tierOf(relative(ROOT, file)) === 'fast',
   );
+}
+
+/** Returns the tier of a test file by its path below the root. */
+export function tierOf(path: string): 'fast' | 'slow' | 'campaign' {
+  const [, folder] = /(?:^|[\\/])test[\\/](slow|campaigns)[\\/]/.exec(path) ?? [];
+  if (folder === 'slow') return 'slow';
+  return folder === 'campaigns' ? 'campaign' : 'fast';
 }
 
 /** Groups by folder: `log` of test/slow/log/, and `lab` of test/slow/lab/ and packages/lab/test/slow/. */

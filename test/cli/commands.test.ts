@@ -304,7 +304,7 @@ describe('phm', () => {
     assert.match(stderr, /^phm: the output cannot be written: no space left\n$/m);
   });
 
-  it('creates no secret, which it shows only once, when nobody reads its output', async () => {
+  it('makes no secret if nobody reads its output, because it shows a secret once', async () => {
     const env = { PHM_DATA_DIR: dataDir, PHM_URL: 'http://127.0.0.1:9' };
     const before = await phmJson(
       ['account', 'create', '--init', '--name', 'B', '--plan', 'research'],
