@@ -142,3 +142,14 @@ export function assertProcedureA(result: ProcedureResult, reference: ReferenceA)
   assert.equal(sum(4, 'shift'), reference.sums.shift);
   assert.equal(sum(4, 'differences'), reference.sums.differences);
 }
+
+/** P(X ≤ k) for X binomial with n and 1/2, from the logarithms of the terms. */
+export function halfBinomialLower(k: number, n: number): number {
+  let logTerm = -n * Math.LN2;
+  let sum = 0;
+  for (let i = 0; i <= k; i++) {
+    sum += Math.exp(logTerm);
+    logTerm += Math.log((n - i) / (i + 1));
+  }
+  return sum;
+}

@@ -11,6 +11,7 @@ import { autocorrelation } from '../../packages/ais-20-31/src/tests/autocorrelat
 import { disjointness } from '../../packages/ais-20-31/src/tests/disjointness.ts';
 import { monobit, poker, runs } from '../../packages/ais-20-31/src/tests/sequence.ts';
 import { aesCtr } from '../support/lab/aes-stream.ts';
+import { halfBinomialLower } from './reference.ts';
 
 const BITS = 20_000;
 
@@ -21,17 +22,6 @@ function withOnes(ones: number): Uint8Array {
   const bits = new Uint8Array(BITS);
   bits.fill(1, 0, ones);
   return bits;
-}
-
-/** P(X ≤ k) for X binomial with n and 1/2, from the logarithms of the terms. */
-function halfBinomialLower(k: number, n: number): number {
-  let logTerm = -n * Math.LN2;
-  let sum = 0;
-  for (let i = 0; i <= k; i++) {
-    sum += Math.exp(logTerm);
-    logTerm += Math.log((n - i) / (i + 1));
-  }
-  return sum;
 }
 
 describe('the monobit test T1', () => {

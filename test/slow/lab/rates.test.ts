@@ -2,18 +2,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { igamc } from '../../../packages/sp800-22/src/special-functions.ts';
+import { halfBinomialLower } from '../../ais-20-31/reference.ts';
 import { readPage } from '../../support/texts/markdown.ts';
-
-/** P(X ≤ k) for X binomial with n and 1/2. */
-function halfBinomialLower(k: number, n: number): number {
-  let logTerm = -n * Math.LN2;
-  let sum = 0;
-  for (let i = 0; i <= k; i++) {
-    sum += Math.exp(logTerm);
-    logTerm += Math.log((n - i) / (i + 1));
-  }
-  return sum;
-}
 
 /** P(a run of at least `length` successes in n fair trials): a(n) = a(n − 1) − 2^−(length + 1) a(n − length − 1) has none. */
 function runRate(length: number, n: number): number {
