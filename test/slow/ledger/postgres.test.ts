@@ -76,11 +76,6 @@ after(() => postgres?.remove());
 /** SQLSTATE of a statement that ended early. Nothing of it was done. */
 const QUERY_CANCELED = '57014';
 
-let sealing: string | null = null;
-let records: string | null = null;
-let apiKeys: string | null = null;
-let deliveries: string | null = null;
-let accounts: string | null = null;
 const when = { skip: noPostgres };
 
 /** Creates a ledger from before the baseline, whose changes others follow. */
@@ -88,6 +83,19 @@ async function createEarlier(name: string): Promise<string> {
   const url = await createOldLedger(postgres, name);
   await postgres.query(name, 'CREATE PUBLICATION everything FOR ALL TABLES');
   return url;
+}
+
+/** Such a ledger for a contract, created when it is first opened. */
+function earlier(name: string) {
+  let url: string | null = null;
+  return {
+    open: async () => {
+      url ??= await createEarlier(name);
+      return open(url);
+    },
+    setClock: (atMs: number) => postgres.setClock(name, atMs),
+    ask: (sql: string) => postgres.query(name, sql) as Promise<Record<string, unknown>[]>,
+  };
 }
 
 /** Listens to the statements of every client, like the log of a server with `log_statement = all`. */
@@ -120,38 +128,15 @@ statisticsContract(
   when,
 );
 
-sealingContract(
-  'PostgreSQL',
-  async () => {
-    sealing ??= await createEarlier('sealing');
-    return open(sealing);
-  },
-  (atMs) => postgres.setClock('sealing', atMs),
-  (sql) => postgres.query('sealing', sql) as Promise<Record<string, unknown>[]>,
-  when,
-);
+const sealing = earlier('sealing');
+sealingContract('PostgreSQL', sealing.open, sealing.setClock, sealing.ask, when);
 
-apiKeysContract(
-  'PostgreSQL',
-  {
-    open: async () => {
-      apiKeys ??= await createEarlier('api_keys');
-      return open(apiKeys);
-    },
-    setClock: (atMs) => postgres.setClock('api_keys', atMs),
-  },
-  when,
-);
+apiKeysContract('PostgreSQL', earlier('api_keys'), when);
 
 recordsContract(
   'PostgreSQL',
   {
-    open: async () => {
-      records ??= await createEarlier('records');
-      return open(records);
-    },
-    setClock: (atMs) => postgres.setClock('records', atMs),
-    ask: (sql) => postgres.query('records', sql) as Promise<Record<string, unknown>[]>,
+    ...earlier('records'),
     writes: async () => {
       const sql = 'SELECT max(xmin::text::bigint) AS newest FROM key_states';
       return (await postgres.query('records', sql))[0]?.newest;
@@ -161,31 +146,9 @@ recordsContract(
   when,
 );
 
-deliveriesContract(
-  'PostgreSQL',
-  {
-    open: async () => {
-      deliveries ??= await createEarlier('deliveries');
-      return open(deliveries);
-    },
-    setClock: (atMs) => postgres.setClock('deliveries', atMs),
-    ask: (sql) => postgres.query('deliveries', sql) as Promise<Record<string, unknown>[]>,
-    tap,
-  },
-  when,
-);
+deliveriesContract('PostgreSQL', { ...earlier('deliveries'), tap }, when);
 
-accountsContract(
-  'PostgreSQL',
-  {
-    open: async () => {
-      accounts ??= await createEarlier('accounts');
-      return open(accounts);
-    },
-    ask: (sql) => postgres.query('accounts', sql) as Promise<Record<string, unknown>[]>,
-  },
-  when,
-);
+accountsContract('PostgreSQL', earlier('accounts'), when);
 
 const open = openPatientStore;
 
