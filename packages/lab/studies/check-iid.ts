@@ -10,7 +10,8 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
-import { assessIid, type IidAssessment, STATISTIC_NAMES } from '../../sp800-90b/src/index.ts';
+import { assessIid, STATISTIC_NAMES } from '../../sp800-90b/src/index.ts';
+import { type Figures, figuresOf } from './iid-figures.ts';
 
 /** Tolerance of all values; relative for values above 1. */
 const TOLERANCE = 1e-10;
@@ -38,32 +39,6 @@ const VERDICTS: Readonly<Record<string, RegExp>> = {
   repeatPassed: /^Length of longest repeated substring test: (\w+)$/m,
   permutationPassed: /^IID permutation tests: (\w+)$/m,
 };
-
-type Figures = Record<string, number | boolean>;
-
-function figuresOf(assessment: IidAssessment): Figures {
-  const { hOriginal, hBitstring, tests } = assessment;
-  const { independence, goodnessOfFit, longestRepeat, permutation } = tests;
-  const statistics = STATISTIC_NAMES.map((name) => [name, permutation.statistics[name].statistic]);
-  return {
-    mean: tests.mean,
-    hOriginal,
-    ...(hBitstring !== null && { hBitstring }),
-    independence: independence.statistic,
-    independenceDegrees: independence.degreesOfFreedom,
-    independenceP: independence.pValue,
-    fit: goodnessOfFit.statistic,
-    fitDegrees: goodnessOfFit.degreesOfFreedom,
-    fitP: goodnessOfFit.pValue,
-    pCollision: longestRepeat.pCollision,
-    repeatLength: longestRepeat.length,
-    repeatP: longestRepeat.probability,
-    ...Object.fromEntries(statistics),
-    chiSquarePassed: independence.passed && goodnessOfFit.passed,
-    repeatPassed: longestRepeat.passed,
-    permutationPassed: permutation.passed,
-  };
-}
 
 function printedBy(program: string, file: string): Figures {
   const text = execFileSync(program, ['-vvv', file], { encoding: 'utf8', maxBuffer: 2 ** 26 });
