@@ -135,7 +135,7 @@ export class SuiteTurns {
   }
 }
 
-/** A validated key fills a job by itself. A key in plaintext, if one came alone, would wait here for others. */
+/** True for a sealed key without validation. A validated key fills a job by itself. */
 function isQuick({ request: { order, recipients } }: SuiteWork): boolean {
   return !order.withEvidence && recipients.length > 0;
 }
