@@ -18,6 +18,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { monotonicMs } from '../../clock.ts';
 import { type AnswerRow, toAnswer } from '../idempotency-columns.ts';
+import { keyIdMs } from '../key-time.ts';
 import type { Quotas } from '../quota-decision.ts';
 import type {
   AnswerQuery,
@@ -48,6 +49,7 @@ import {
   type Row,
 } from './connection.ts';
 import { deliveryColumns } from './deliveries.ts';
+import { Months } from './months.ts';
 
 /** Attempts at a batch that conflicts with those of other servers. */
 const MAX_ATTEMPTS = 5;
@@ -94,6 +96,7 @@ export class PostgresWriter {
   readonly #quotas: Quotas;
   /** The version of the schema whose columns this program writes. */
   readonly #schema: number;
+  readonly #months: Months;
   readonly #id: string = randomUUID();
   #registered = false;
   #turn = 0;
@@ -110,6 +113,7 @@ export class PostgresWriter {
     this.#connection = connection;
     this.#quotas = quotas;
     this.#schema = schema;
+    this.#months = new Months(connection);
   }
 
   commit(
@@ -179,14 +183,16 @@ export class PostgresWriter {
     quotas: Quotas = this.#quotas,
   ): Promise<Decided | null> {
     const turn = await this.#takeTurn();
-    const attempted = await this.#attempt(COMMIT_UNLESS, [
+    const values = [
       this.#id,
       turn,
       ...batch,
       JSON.stringify(quotas),
       [...this.#busy],
       this.#schema,
-    ]);
+    ];
+    const keyTimesMs = requests.flatMap(({ keys }) => keys.map(({ keyId }) => keyIdMs(keyId)));
+    const attempted = await this.#attempt(COMMIT_UNLESS, values, keyTimesMs);
     if ('row' in attempted) {
       if (attempted.row === undefined) return null;
       const { decision, answers } = attempted.row as { decision: Decision; answers: unknown };
@@ -287,12 +293,17 @@ export class PostgresWriter {
   }
 
   /**
-   * Runs a statement that returns one row. Retries if it conflicts with another server's, also about a new month, or if
-   * the writer's row is missing.
+   * Makes the months of these keys, then runs a statement that returns one row. Retries if it conflicts with another server's,
+   * also about a new month, or if the writer's row is missing.
    */
-  async #attempt(sql: string, values: readonly unknown[]): Promise<Attempted> {
+  async #attempt(
+    sql: string,
+    values: readonly unknown[],
+    keyTimesMs: readonly number[] = [],
+  ): Promise<Attempted> {
     for (let attempt = 1; ; attempt++) {
       try {
+        await this.#months.make(keyTimesMs);
         const { rows } = await this.#connection.commit(sql, values);
         return { row: rows[0] };
       } catch (failure) {

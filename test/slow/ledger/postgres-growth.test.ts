@@ -64,6 +64,13 @@ async function partitionsOf(database: string): Promise<string[]> {
   return rows.map(({ relname }) => String(relname));
 }
 
+/** Counts the sessions of a database that wait for locks. */
+async function countBlocked(database: string): Promise<number> {
+  const waiting =
+    "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()";
+  return (await postgres.query(database, waiting)).length;
+}
+
 async function explain(database: string, sql: string): Promise<string> {
   const lines = await postgres.query(database, `EXPLAIN (ANALYZE, COSTS OFF) ${sql}`);
   return lines.map((line) => line['QUERY PLAN']).join('\n');
@@ -111,13 +118,34 @@ describe('PostgreSQL partitions', when, () => {
   it('are created once if several stores need the same month at the same time', async () => {
     const stores = await Promise.all([1, 2, 3].map(() => open(postgres.url(database))));
     const months = Array.from({ length: 12 }, (_, month) => Date.UTC(2040, month, 5));
-    const outcomes = await Promise.all(
+    const ends = await Promise.allSettled(
       stores.flatMap((one) => months.map((at) => one.commit([keyRequest(id, rowAt(at))], []))),
     );
-    assert.ok(outcomes.flat().every(({ kind }) => kind === 'committed'));
     await Promise.all(stores.map((one) => one.close()));
+    const kinds = ends.map((end) => (end.status === 'rejected' ? end.reason : end.value[0]?.kind));
+    assert.deepEqual(new Set(kinds), new Set(['committed']));
     const made = (await partitionsOf(database)).filter((name) => name.startsWith('ledger_2040'));
     assert.equal(made.length, 12);
+  });
+
+  it('are made before a batch holds an account, which others with a new month would wait for', async () => {
+    const [maker, gate] = await Promise.all([1, 2].map(() => postgres.connect(database)));
+    // The lock of `ensure_ledger_partition`, and one that stops a batch after it has locked its account.
+    await maker?.query('BEGIN; SELECT pg_advisory_xact_lock(8099843915917652596)');
+    await gate?.query('BEGIN; LOCK TABLE validated_keys');
+    const committed = store.commit([keyRequest(id, rowAt(Date.UTC(2070, 0, 5)))], []);
+    while ((await countBlocked(database)) === 0) await delay(10);
+    let isLocked = false;
+    const locked = maker?.query('SELECT FROM accounts FOR NO KEY UPDATE').then(() => {
+      isLocked = true;
+    });
+    while (!isLocked && (await countBlocked(database)) < 2) await delay(10);
+    // A batch that held the account would now fail without its month, and ask for it: a deadlock.
+    await gate?.query('COMMIT');
+    await locked;
+    await maker?.query('COMMIT');
+    assert.equal((await committed)[0]?.kind, 'committed');
+    await Promise.all([maker, gate].map((session) => session?.end()));
   });
 
   it('that another server just made are found by the next attempt, and others are refused at last', async () => {
