@@ -32,9 +32,9 @@ import type {
   StreamTally,
 } from './order.ts';
 import { REPEATED_WORD } from './recent-words.ts';
-import { SAMPLE_BITS } from './sample.ts';
+import { SAMPLE_BYTES } from './sample.ts';
 
-const SAMPLE_WORDS = SAMPLE_BITS / 64;
+const SAMPLE_WORDS = SAMPLE_BYTES / 8;
 
 const MAX_KEY_BYTES = 48;
 
@@ -200,17 +200,23 @@ function judgedStream(
   }
 }
 
+/** Memory of the modulated samples of a thread that generates keys with evidence, as of the samples (`generator.ts`). */
+let modulatedSample: Buffer | undefined;
+
 /** Gathers evidence on a stream's first 2^20 bits. */
 function testSample(
   carrier: Buffer,
   modulator: Modulator,
   modulation: ModulationType,
 ): StreamEvidence {
-  const modulated = modulation === 'none' ? null : modulator.modulate(carrier, 0);
+  if (modulation === 'none') return gatherEvidence(carrier, null);
+  modulatedSample ??= newBytes(SAMPLE_BYTES);
   try {
-    return gatherEvidence(carrier, modulated);
+    modulatedSample.set(carrier);
+    modulator.modulateInPlace(modulatedSample, 0);
+    return gatherEvidence(carrier, modulatedSample);
   } finally {
-    if (modulated) wipe(modulated);
+    wipe(modulatedSample);
   }
 }
 

@@ -37,7 +37,7 @@ import {
   tallyDefect,
 } from './latch.ts';
 import { RecentWords } from './recent-words.ts';
-import { SAMPLE_BITS, sampleOfKeys, sampleOfStream } from './sample.ts';
+import { SAMPLE_BITS, SAMPLE_BYTES, sampleOfKeys, sampleStreamInto } from './sample.ts';
 import { type BitGenerator, SeededDrbg } from './seeded-drbg.ts';
 import type { SelfTestResult } from './suite-self-test.ts';
 
@@ -90,7 +90,7 @@ export interface Credit extends SeedCredit {
 
 /** A sample of a stream, and the credit of the reseed that its key follows. */
 interface StreamSample {
-  readonly sample: Buffer<ArrayBuffer>;
+  readonly sample: Buffer;
   readonly credit: Credit;
 }
 
@@ -134,6 +134,11 @@ export class Generator {
   readonly #accumulated = new AccumulatedEvidence();
   /** Null before the first key. */
   #words: { readonly ofKeys: RecentWords; readonly ofCarriers: RecentWords } | null = null;
+  /**
+   * Memory of the samples of streams, from the first on. New memory for each would make V8 look for garbage in the whole heap
+   * every second.
+   */
+  #streamSample: Buffer | null = null;
   #reseedsSinceScreen = 0;
   #screen = 0;
 
@@ -216,11 +221,13 @@ export class Generator {
   /**
    * Returns `SAMPLE_BITS` bits of a stream for keys of `keyBytes`, drawn in segments after a reseed each. Only the last
    * reseed, which is that of the key, draws from `source` and from the mix, so that a sample does not empty their pools.
-   * Throws like `reseed`. The caller MUST wipe the sample.
+   * Throws like `reseed`. The caller MUST wipe the sample, whose memory the next call uses again.
    */
   requestSample(keyBytes: number, source: SourceName): StreamSample {
     let credit: Credit | undefined;
-    const sample = sampleOfStream(this, keyBytes, (segment) => {
+    this.#streamSample ??= newBytes(SAMPLE_BYTES);
+    const sample = this.#streamSample;
+    sampleStreamInto(sample, this, keyBytes, (segment) => {
       credit = segment === 'last' ? this.reseed(source) : this.#mixIn([], []);
     });
     if (!credit) throw new Error('a sample was drawn without a reseed');

@@ -2,12 +2,15 @@
  * Samples of a generator: 2^20 bits with requests like those of keys, in segments after a reseed each, so that no path draws
  * more than `MAX_BITS_PER_RESEED` (`seeded-drbg.ts`).
  */
-import { wipe } from '../bytes.ts';
+import { newBytes, wipe } from '../bytes.ts';
 import { PHASES_BYTES } from '../modulation/index.ts';
 import { MAX_BITS_PER_RESEED } from './seeded-drbg.ts';
 
 /** Length in bits of a sample. */
 export const SAMPLE_BITS = 2 ** 20;
+
+/** The same in bytes. */
+export const SAMPLE_BYTES: number = SAMPLE_BITS / 8;
 
 /** Bits of a stream's sample after each reseed. Behind the last of them the phases and the key stay below the limit. */
 const SEGMENTS: readonly number[] = [
@@ -40,16 +43,17 @@ interface Drawing {
 }
 
 /**
- * Draws a sample of one stream in nine segments, after a reseed each: five requests of `keyBytes`, the length of a key's
- * requests, and one for the rest. A key is the start of a request, and long requests have few starts. `reseed` is told
- * which segment follows. The caller MUST wipe the sample.
+ * Fills `sample`, of `SAMPLE_BYTES`, from one stream in nine segments, after a reseed each: five requests of `keyBytes`, the
+ * length of a key's requests, and one for the rest. A key is the start of a request, and long requests have few starts.
+ * `reseed` is told which segment follows. The caller MUST wipe the sample; it is wiped if this function throws.
  */
-export function sampleOfStream(
+export function sampleStreamInto(
+  sample: Buffer,
   generator: Sampled,
   keyBytes: number,
   reseed: (segment: 'last' | 'earlier') => void,
-): Buffer<ArrayBuffer> {
-  return drawSample(generator, (drawing) => {
+): void {
+  fillSample(sample, generator, (drawing) => {
     for (const [i, bits] of SEGMENTS.entries()) {
       reseed(i === SEGMENTS.length - 1 ? 'last' : 'earlier');
       for (let request = 0; request < SHORT_REQUESTS; request++) drawing.draw(keyBytes);
@@ -63,7 +67,8 @@ export function sampleOfStream(
  * alone (384 bits). The rest is in segments, after a reseed each. The caller MUST wipe the sample.
  */
 export function sampleOfKeys(generator: Sampled, reseed: () => void): Buffer<ArrayBuffer> {
-  return drawSample(generator, (drawing) => {
+  const sample = newBytes(SAMPLE_BYTES);
+  fillSample(sample, generator, (drawing) => {
     for (let i = 0; i < SAMPLED_KEYS; i++) {
       reseed();
       wipe(generator.request(PHASES_BYTES));
@@ -76,11 +81,11 @@ export function sampleOfKeys(generator: Sampled, reseed: () => void): Buffer<Arr
       drawing.draw(Math.min(MAX_BITS_PER_RESEED / 8, drawing.leftBytes));
     }
   });
+  return sample;
 }
 
-/** Draws a sample by the requests of `fill`, and wipes it if one of them fails. */
-function drawSample(generator: Sampled, fill: (drawing: Drawing) => void): Buffer<ArrayBuffer> {
-  const sample = Buffer.alloc(SAMPLE_BITS / 8);
+/** Fills a sample by the requests of `fill`, and wipes it if one of them fails. */
+function fillSample(sample: Buffer, generator: Sampled, fill: (drawing: Drawing) => void): void {
   let offset = 0;
   const drawing: Drawing = {
     draw(lengthBytes) {
@@ -95,7 +100,6 @@ function drawSample(generator: Sampled, fill: (drawing: Drawing) => void): Buffe
   };
   try {
     fill(drawing);
-    return sample;
   } catch (error) {
     wipe(sample);
     throw error;
