@@ -1,11 +1,12 @@
 /** Prepares the ledger before the workers open it: schema, clock, master secret, log, demo accounts. */
 import { apiKeyHint, DEMO_ACCOUNTS, hashApiKey } from '../accounts/index.ts';
 import { systemClock } from '../clock.ts';
-import { monthlyQuotas } from '../config/index.ts';
+import { type Config, monthlyQuotas } from '../config/index.ts';
 import { secretExposures } from '../files/secret-exposure.ts';
 import { isUsable } from '../http/api-key-rules.ts';
 import {
   type ClockReading,
+  describeStore,
   type LedgerIdentity,
   type LedgerStore,
   migrateStore,
@@ -36,13 +37,19 @@ export interface ReadyLedger {
   readonly identity: LedgerIdentity;
 }
 
+/** Returns where the data of a server are, as its log lines say it. */
+export function describeData(config: Config): string {
+  return config.databaseUrl === null ? config.dataDir : describeStore(serverLocation(config));
+}
+
 /** Prepares the ledger for a key service. Throws `SetupError` if the ledger or the master secret is unusable. */
 export async function prepareLedger(parts: ServerParts): Promise<ReadyLedger> {
   const { config, logger } = parts;
   const location = serverLocation(config);
   if (location.kind === 'sqlite' || config.migrate === 'auto') {
     const { from, to } = await migrateStore(location);
-    if (from > 0 && from < to) logger.info({ from, to }, 'the schema was brought up to date');
+    if (from === 0) logger.info({ data: describeData(config) }, 'a new ledger was created');
+    else if (from < to) logger.info({ from, to }, 'the schema was brought up to date');
   }
   const quotas = monthlyQuotas(config.plans);
   const store = await openStore(location, quotas, (message) => logger.warn(message));

@@ -10,19 +10,14 @@ import { releaseStartMemory } from '#platform/threads';
 import type { Config } from '../config/index.ts';
 import { isPostQuantum } from '../config/tls-profiles.ts';
 import { isBuilt } from '../http/pages/is-built.ts';
-import {
-  describeStore,
-  type LedgerIdentity,
-  type StartCheck,
-  storeLocation,
-} from '../ledger/index.ts';
+import { type LedgerIdentity, type StartCheck, storeLocation } from '../ledger/index.ts';
 import { commandLine } from '../process/launcher.ts';
 import type { KeyService, WaitingThreads } from '../service/index.ts';
 import { announce } from './banner.ts';
 import { endFailed, endServer, endSignal, endStart } from './end.ts';
 import { LazyListeners } from './lazy-listeners.ts';
 import { checkDatabase, watchIntegrity } from './ledger-integrity.ts';
-import { prepareLedger } from './ledger-start.ts';
+import { describeData, prepareLedger } from './ledger-start.ts';
 import type { Listeners } from './listeners.ts';
 import { DASHBOARD_FOLDER, openParts, type ServeOptions, type ServerParts } from './parts.ts';
 import { watchReadiness } from './readiness-log.ts';
@@ -116,7 +111,7 @@ function sayReady(
     demoApiKey: lifecycle.demoApiKey,
     demoKeysEnd: demoPolicy === 'admit-direct',
     demoKeysEnded: lifecycle.demoKeysEnded,
-    data: config.databaseUrl === null ? config.dataDir : describeStore(storeLocation(config)),
+    data: describeData(config),
     commandLine: (words: string) => commandLine(options, words),
     requiresHybrid: config.tls !== null && isPostQuantum(config.tls.profile),
     metricsAddress: metricsServer?.address ?? null,

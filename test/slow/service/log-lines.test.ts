@@ -100,6 +100,21 @@ describe('the log of a server', () => {
     }
   });
 
+  it('says once that a ledger is new, and where', async (t) => {
+    const newDir = makeDataDir();
+    t.after(() => removeDataDir(newDir));
+    const created = async () => {
+      const server = await Server.start(newDir);
+      assert.equal(await server.stop('SIGTERM'), 0);
+      return logLines(server.log).filter(({ msg }) => msg === 'a new ledger was created');
+    };
+    assert.deepEqual(
+      (await created()).map(({ level, data }) => [level, data]),
+      [[30, newDir]],
+    );
+    assert.deepEqual(await created(), []);
+  });
+
   it('is JSON if the server ends by an unexpected error', async (t) => {
     const die = join(dataDir, 'die');
     const hook = pathToFileURL(
