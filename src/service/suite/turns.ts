@@ -12,6 +12,12 @@ import type { KeyWork, SuiteWork } from './work.ts';
 /** Single keys can take as much of the workers' time as batches. */
 const SINGLES_FACTOR = 2;
 
+/**
+ * Work in one message with sealed keys of several requests. With half of it, messages and commits take a sixth of the rate of 32
+ * clients (docs/performance.md).
+ */
+const SHARED_MS = 2 * JOB_MS;
+
 /** Time before the limit of a batch at which its last job should end. */
 const SPARE_MS = 1_000;
 
@@ -89,7 +95,7 @@ export class SuiteTurns {
   }
 
   /**
-   * Returns the oldest single key. If it is sealed, those behind it follow that take no longer together than a job of a batch:
+   * Returns the oldest single key. If it is sealed, those behind it follow that take no longer together than `SHARED_MS`:
    * they share messages and a commit, which cost as much as the keys. Each other worker is left its part.
    */
   #nextSingles(workers: number): SuiteWork[] {
@@ -98,7 +104,7 @@ export class SuiteTurns {
     let ms = 0;
     for (const work of this.#singles) {
       ms += this.room.waitingMs([work]);
-      const fits = isQuick(work) && next.length < most && ms <= JOB_MS && !work.abandoned();
+      const fits = isQuick(work) && next.length < most && ms <= SHARED_MS && !work.abandoned();
       if (next.length > 0 && !fits) break;
       next.push(work);
       if (!fits) break;
