@@ -309,8 +309,10 @@ export class PostgresWriter {
       } catch (failure) {
         const isLast = attempt === MAX_ATTEMPTS;
         if (isUnknownWriter(failure) && !isLast) await this.#register();
-        else if (lacksMonth(failure) && !isLast) await delay(MONTH_PAUSE_MS);
-        else if (!isConflict(failure) || isLast) return { failure };
+        else if (lacksMonth(failure) && !isLast) {
+          this.#months.forget();
+          await delay(MONTH_PAUSE_MS);
+        } else if (!isConflict(failure) || isLast) return { failure };
       }
     }
   }
