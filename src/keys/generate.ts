@@ -200,7 +200,7 @@ function judgedStream(
   }
 }
 
-/** Memory of the modulated samples of a thread that generates keys with evidence, as of the samples (`generator.ts`). */
+/** Memory of the modulated samples of a thread, which generates one key at a time. As for samples, nothing may wait before the wipe. */
 let modulatedSample: Buffer | undefined;
 
 /** Gathers evidence on a stream's first 2^20 bits. */

@@ -88,7 +88,10 @@ export interface Credit extends SeedCredit {
   readonly jobId: string | null;
 }
 
-/** A sample of a stream, and the credit of the reseed that its key follows. */
+/**
+ * A sample of a stream, and the credit of the reseed that its key follows. The next sample takes the same memory: between the
+ * draw and the wipe nothing may wait, and nothing may transfer it.
+ */
 interface StreamSample {
   readonly sample: Buffer;
   readonly credit: Credit;
@@ -135,8 +138,8 @@ export class Generator {
   /** Null before the first key. */
   #words: { readonly ofKeys: RecentWords; readonly ofCarriers: RecentWords } | null = null;
   /**
-   * Memory of the samples of streams, from the first on. New memory for each would make V8 look for garbage in the whole heap
-   * every second.
+   * Memory of the samples of streams, from the first on. New memory for each made V8 look for garbage in the whole heap every
+   * second.
    */
   #streamSample: Buffer | null = null;
   #reseedsSinceScreen = 0;
@@ -230,8 +233,9 @@ export class Generator {
     sampleStreamInto(sample, this, keyBytes, (segment) => {
       credit = segment === 'last' ? this.reseed(source) : this.#mixIn([], []);
     });
-    if (!credit) throw new Error('a sample was drawn without a reseed');
-    return { sample, credit };
+    if (credit) return { sample, credit };
+    wipe(sample);
+    throw new Error('a sample was drawn without a reseed');
   }
 
   /**

@@ -33,6 +33,7 @@ const { allocatePool, PooledSource, PoolFiller } = await import('../../src/entro
 const { generateKey } = await import('../../src/keys/generate.ts');
 const { Generator } = await import('../../src/keys/generator.ts');
 const { wipeKey } = await import('../../src/keys/key-receipt.ts');
+const { SAMPLE_BYTES } = await import('../../src/keys/sample.ts');
 const { Keyring, newMasterSecret } = await import('../../src/proof/index.ts');
 const { deriveSubkey } = await import('../../src/proof/_subkeys.ts');
 const { HmacKey } = await import('../../src/proof/index.ts');
@@ -118,6 +119,23 @@ describe('memory after a key', () => {
       keyring.destroy();
     });
   }
+
+  it('holds no sample of a key with evidence', (t) => {
+    globalThis.ArrayBuffer = RecordedArrayBuffer;
+    t.after(() => {
+      globalThis.ArrayBuffer = NativeArrayBuffer;
+    });
+    const keyring = new Keyring([{ version: 1, secret: Buffer.alloc(32, 9) }]);
+    const generator = Generator.start({ names: ['os'], mix: [], pools: [] });
+    const before = recorded.length;
+    const tally = { streams: 0, streamsPassed: 0 };
+    wipeKey(generateKey(generator, keyring, order({ withEvidence: true }), tally, true));
+    const samples = recorded.slice(before).filter(({ length }) => length === SAMPLE_BYTES);
+    assert.equal(samples.length, 2, 'the sample, and the modulated one');
+    assert.ok(samples.every((sample) => sample.every((byte) => byte === 0)));
+    generator.close();
+    keyring.destroy();
+  });
 
   it('holds no secret of a key that is refused, nor its opening', (t) => {
     globalThis.ArrayBuffer = RecordedArrayBuffer;
