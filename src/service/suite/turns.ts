@@ -18,11 +18,14 @@ const SINGLES_FACTOR = 2;
  */
 const SHARED_MS = 2 * JOB_MS;
 
+/**
+ * Most time that single keys or batches can be ahead, because the pace is an estimate. The longest message fits into it: what is
+ * cut off is lost to the others.
+ */
+const MAX_AHEAD_MS = SHARED_MS;
+
 /** Time before the limit of a batch at which its last job should end. */
 const SPARE_MS = 1_000;
-
-/** Most time that single keys or batches can be ahead, because the pace is an estimate: about one validated key. */
-const MAX_AHEAD_MS = 2 * JOB_MS;
 
 export class SuiteTurns {
   readonly #singles: SuiteWork[] = [];

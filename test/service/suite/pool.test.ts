@@ -587,7 +587,7 @@ describe('suite pool with batches', () => {
   });
 });
 
-/** A single sealed key. At the first pace of 0.25 ms for each, a message may have twenty. */
+/** A single sealed key. At the first pace of 0.25 ms for each, a message may have forty. */
 const sealedKey = { order: order(), recipients: [RECIPIENT] };
 
 const countOf = (worker: FakeWorker) => worker.running.length;
