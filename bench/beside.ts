@@ -4,19 +4,23 @@
  *   node bench/beside.ts --url http://127.0.0.1:9998/kmip/2_1 --body FILE --name TEXT
  *     [--database-url postgres://…] [--seconds N] [--connections N] [--rounds N] [--data-dir D] [--save]
  *
- * The other program runs already; FILE holds its request in JSON, as `cosmian-kms.json` does for Cosmian KMS. Each round loads
+ * The database must be empty, and is left full. The other program runs already; FILE holds its request in JSON, as `cosmian-kms.json` does for Cosmian KMS. Each round loads
  * both with `--connections` and then with one. An answer other than 2xx ends the benchmark. Linux only.
  */
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
+import { isDeepStrictEqual, parseArgs } from 'node:util';
+import { migratePostgres } from '../src/ledger/postgres/store.ts';
 import { drive } from './drive.ts';
 import {
   addAccount,
+  check,
+  type Environment,
   type Load,
   PLAIN,
   percentile,
+  post,
   serverEnvironment,
   startServer,
   type Target,
@@ -65,13 +69,17 @@ function readOptions(): Options {
       'database-url': { type: 'string' },
     },
   });
-  const { url, body, name } = values;
-  if (url === undefined || body === undefined || name === undefined) {
+  const { body, name } = values;
+  if (values.url === undefined || body === undefined || name === undefined) {
     throw new RangeError('give --url, --body and --name');
+  }
+  const url = new URL(values.url);
+  if (url.protocol !== 'http:' || url.port === '') {
+    throw new RangeError('--url takes an address with http: and a port');
   }
   return {
     ...toLoadOptions(values),
-    url: new URL(url),
+    url,
     body: readFileSync(body, 'utf8').trim(),
     name,
     databaseUrl: values['database-url'],
@@ -116,20 +124,32 @@ function linesOf(title: string, turns: readonly (readonly [Figures, Figures])[],
   ];
 }
 
+/** Returns the settings of a new ledger in this database. Throws unless it is empty: another ledger gets no account. */
+async function newLedger(databaseUrl: string | undefined): Promise<Environment> {
+  if (databaseUrl === undefined) return {};
+  const { from } = await migratePostgres(databaseUrl);
+  if (from !== 0) throw new Error('--database-url names a database that is not empty');
+  return { PHM_DATABASE_URL: databaseUrl, PHM_MASTER_KEY: randomBytes(32).toString('hex') };
+}
+
+/** Throws unless two answers of the other program differ, as those with a key or its identifier do. */
+async function requireNewKeys({ target, load: { path, body } }: Side): Promise<void> {
+  const [one, other] = [await post(target, path, body), await post(target, path, body)];
+  check(!isDeepStrictEqual(one, other), 'the other program makes a key for each request');
+}
+
 async function run(options: Options, folder: string): Promise<Finding> {
   const { url, body, name, databaseUrl, connections, seconds, rounds } = options;
-  const secret = randomBytes(32).toString('hex');
-  const store =
-    databaseUrl === undefined ? {} : { PHM_DATABASE_URL: databaseUrl, PHM_MASTER_KEY: secret };
-  const env = serverEnvironment(join(folder, 'data'), store);
+  const env = serverEnvironment(join(folder, 'data'), await newLedger(databaseUrl));
   const server = await startServer(env, addAccount(env), join(folder, 'log'));
   await verify(server);
-  const headers = { 'content-type': 'application/json', 'x-api-key': '-' };
+  const headers = { 'content-type': 'application/json' };
   const other = { address: url.origin, headers, pid: 0, watch: null };
   const sides: readonly [Side, Side] = [
     { target: server, load: { path: '/api/v2/generate', body: PLAIN } },
     { target: other, load: { path: `${url.pathname}${url.search}`, body } },
   ];
+  await requireNewKeys(sides[1]);
   const turns: Turn[] = [];
   for (let turn = 0; turn <= rounds; turn++) {
     const many = await both(sides, connections, seconds, turn);
@@ -140,7 +160,7 @@ async function run(options: Options, folder: string): Promise<Finding> {
   }
   const text = [
     machine(),
-    `${rounds} rounds of ${seconds} s in turns; disk sync of 4 KiB beside the database: ${diskSync(folder)}`,
+    `${rounds} rounds of ${seconds} s in turns; disk sync of 4 KiB in --data-dir: ${diskSync(folder)}`,
     ...linesOf(
       `${connections} connections`,
       turns.map(({ many }) => many),
