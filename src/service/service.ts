@@ -12,6 +12,7 @@ import { monotonicMs } from '../clock.ts';
 import type { BackgroundSource, SourceStatus } from '../entropy/index.ts';
 import { type AppError, reasonOf, SetupError } from '../errors.ts';
 import type { GeneratorStatus } from '../keys/generator.ts';
+import type { Latch } from '../keys/latch.ts';
 import type { GenerateOutcome, KeyRequest } from '../keys/order.ts';
 import type { ValidateOutcome } from '../keys/validate.ts';
 import type {
@@ -66,6 +67,8 @@ export class KeyService {
   /** The boxes of its recipients. */
   readonly deliveries: Deliveries;
   readonly #options: KeyServiceOptions;
+  /** Null once its defect is noted. */
+  #latch: Latch | null;
   /** The key worker, the statistics worker, and the suite workers that have joined. */
   readonly #workers: Worker[];
   readonly #joining: JoiningWorkers;
@@ -94,14 +97,12 @@ export class KeyService {
   ) {
     this.#options = options;
     this.#startMs = options.clock.nowMs();
-    void latch.whenSet().then((defect) => {
-      options.onLatch(defect, { keys: this.#keys.released, sinceMs: this.#startMs });
-      this.#queue.resume();
-    });
+    this.#latch = latch;
+    void latch.whenSet().then(() => this.#noteLatch());
     this.#background = background;
     const statisticsWorker = startStatistics(store);
     this.#workers = [keyWorker.worker, statisticsWorker];
-    const { observer } = options;
+    const { observer, clock } = options;
     this.#logWorker = logWorker;
     this.#serviceLog = logWorker && options.log && openServiceLog(logWorker, options.log, options);
     this.log = this.#serviceLog ?? absentLog('off');
@@ -120,7 +121,6 @@ export class KeyService {
     this.#statistics = new Statistics(statisticsWorker, observer);
     const submit = (task: KeyTask) => this.#submit(task);
     this.records = new KeyRecords(this.#statistics, submit);
-    const { clock } = options;
     this.deliveries = new Deliveries({ statistics: this.#statistics, submit, clock, observer });
     this.#evidence = new EvidenceWatch(keyWorker.worker, this.#pool, this.#lateness);
     keyWorker.worker.on('message', (message: KeyWorkerReply) => {
@@ -134,13 +134,13 @@ export class KeyService {
       }
     });
     this.#apiKeys = new ApiKeyCache((keyHashes) => this.#lookUpPrincipals(keyHashes), observer);
-    this.#uses = new ApiKeyUses(options.clock, (apiKeyIds, hour) =>
+    this.#uses = new ApiKeyUses(clock, (apiKeyIds, hour) =>
       this.#submit({ kind: 'note_uses', apiKeyIds, hour }),
     );
     this.#metered = new MeteredRequests({
       queue: this.#queue,
       apiKeys: this.#apiKeys,
-      clock: options.clock,
+      clock,
       quotaNowMs: () => this.quotaNowMs(),
       observer,
     });
@@ -174,20 +174,18 @@ export class KeyService {
       },
       keyWorker.status,
     );
-    for (const worker of this.#workers) this.#watch(worker);
+    for (const worker of [...this.#workers, logWorker]) if (worker) this.#watch(worker);
     this.#join(suiteWorker);
     this.#joining = new JoiningWorkers({
       onJoined: (ready) => this.#join(ready),
       onLost: options.onSuiteWorkerLost,
       onFatal: options.onFatal,
     });
-    if (logWorker) this.#watch(logWorker);
   }
 
   /**
-   * Starts the workers. Waits until the key worker and one suite worker have passed their self-tests and the generator of
-   * plain keys has evidence. Further suite workers start then, so that they take no processor time from readiness.
-   * Throws `SetupError`.
+   * Starts the workers. Waits until the key worker and one suite worker have passed their self-tests and the generator of plain
+   * keys has evidence. Further suite workers start then, so that readiness does not wait for them. Throws `SetupError`.
    */
   static async start(options: KeyServiceOptions): Promise<KeyService> {
     const threads = await startThreads(options);
@@ -198,8 +196,8 @@ export class KeyService {
       return service;
     } catch (cause) {
       await service.close();
-      const reason = reasonOf(cause);
-      throw new SetupError(`the generator of plain keys cannot be judged: ${reason}`, { cause });
+      const text = `the generator of plain keys cannot be judged: ${reasonOf(cause)}`;
+      throw new SetupError(text, { cause });
     }
   }
 
@@ -327,6 +325,7 @@ export class KeyService {
     const isWritable = await this.#queue.endFailures(failure === null);
     await this.#uses.end(isWritable && failure === null);
     if (this.#keys.released > 0) await this.#gatherLastEvidence();
+    this.#noteLatch();
     this.#closing = true;
     const [keyWorker, ...others] = this.#workers;
     await Promise.all([
@@ -337,6 +336,15 @@ export class KeyService {
     // Last, so that the log holds the keys of the last second.
     if (this.#logWorker) await endThread(this.#logWorker, END_LIMIT_MS);
     await Promise.all(this.#background.map((source) => source.close()));
+  }
+
+  /** Does once what follows from a latch. This thread may hear of it late, and the shutdown does not wait for that. */
+  #noteLatch(): void {
+    const defect = this.#latch?.read();
+    if (!defect) return;
+    this.#latch = null;
+    this.#options.onLatch(defect, { keys: this.#keys.released, sinceMs: this.#startMs });
+    this.#queue.resume();
   }
 
   async #gatherLastEvidence(): Promise<void> {

@@ -79,13 +79,16 @@ async function start(port: MessagePort): Promise<void> {
   const worker = new KeyWorker(plain, keyring, store, data.log, (retiredVersions) =>
     port.postMessage({ retiredVersions } satisfies RetirementsRead),
   );
-  // The main thread listens from its first message on. Earlier messages would be lost.
-  port.once('message', async () => {
-    await latch.whenSet();
+  let isReported = false;
+  const reportUnvouched = (): void => {
+    if (isReported || !latch.read()) return;
+    isReported = true;
     const { lastGoodMs } = plain;
     const unvouchedKeys = plain.unvouchedKeys();
     port.postMessage({ unvouchedKeys, lastGoodMs } satisfies UnvouchedKeys);
-  });
+  };
+  // The main thread listens from its first message on. Earlier messages would be lost.
+  port.once('message', () => void latch.whenSet().then(reportUnvouched));
   const pending = new PendingAnswers();
   const check = (): void => {
     plain.refresh();
@@ -100,6 +103,8 @@ async function start(port: MessagePort): Promise<void> {
   };
   const close = async (): Promise<void> => {
     await pending.sent();
+    // A thread may hear of the latch late, and later than of its end.
+    reportUnvouched();
     generator.close();
     keyring.destroy();
     await store.close();

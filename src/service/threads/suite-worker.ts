@@ -39,7 +39,8 @@ async function start(port: MessagePort): Promise<void> {
   const keyring = takeSecret(data.secret);
   const warnings: EvidenceWarning[] = [];
   let onWarning = (warning: EvidenceWarning): void => void warnings.push(warning);
-  const generator = Generator.start(data.sources, new Latch(data.latch), {
+  const latch = new Latch(data.latch);
+  const generator = Generator.start(data.sources, latch, {
     knownAnswers: () => [suiteSelfTest(1)],
     onWarning: (warning) => onWarning(warning),
   });
@@ -60,8 +61,16 @@ async function start(port: MessagePort): Promise<void> {
     );
     port.postMessage({ replies } satisfies SuiteWorkerMessage, moved);
   };
+  let isReported = false;
+  const reportUnvouched = (): void => {
+    if (isReported) return;
+    isReported = true;
+    post(keys.unvouched());
+  };
   const close = async (): Promise<void> => {
     await pending.sent();
+    // The main thread may hear of the latch late, and ask no more.
+    if (latch.read()) reportUnvouched();
     clearInterval(refresh);
     generator.close();
     keyring.destroy();
@@ -74,7 +83,7 @@ async function start(port: MessagePort): Promise<void> {
       generator.probe();
       post({ probed: generator.status() });
     } else if (message === 'unvouched') {
-      post(keys.unvouched());
+      reportUnvouched();
     } else if (message === 'vouch') {
       post({ unvouched: keys.vouchForLast() });
     } else if ('settled' in message) {

@@ -46,16 +46,26 @@ describe('a server whose key worker is defective at startup', () => {
   });
 });
 
-describe('a server whose key worker proves defective at shutdown', () => {
-  it('logs the keys that it released since the last good sample', async (t) => {
-    const dataDir = makeDataDir();
-    t.after(() => removeDataDir(dataDir));
-    const file = join(dataDir, 'broken');
-    const server = await Server.start(dataDir, brokenOutput('phm-keys', file));
-    const { body } = await server.generate({ security_level: 256 });
-    writeFileSync(file, '');
-    assert.equal(await server.stop(), 0);
-    assert.match(server.log, /"key generation has stopped"/);
-    assert.ok(server.log.includes(`"keyIds":["${body.key_id}"]`));
-  });
+describe('a server that proves defective at shutdown', () => {
+  for (const [thread, path, isUnheard] of [
+    ['phm-keys', '/api/v2/generate', false],
+    ['phm-keys', '/api/v2/generate', true],
+    ['phm-suite', '/api/v2/generate/batch', true],
+  ] as const) {
+    const late = isUnheard ? ', even if no thread hears of the latch before its end' : '';
+    it(`logs the keys of ${thread} since the last good sample${late}`, async (t) => {
+      const dataDir = makeDataDir();
+      t.after(() => removeDataDir(dataDir));
+      const file = join(dataDir, 'broken');
+      const server = await Server.start(dataDir, brokenOutput(thread, file, isUnheard));
+      const count = thread === 'phm-suite' ? { count: 1 } : {};
+      const { body } = await server.post(path, { security_level: 256, ...count });
+      const keyId = body.key_id ?? body.keys[0].key_id;
+      writeFileSync(file, '');
+      assert.equal(await server.stop(), 0);
+      const lines = (text: string) => server.log.split('\n').filter((line) => line.includes(text));
+      assert.equal(lines('"key generation has stopped"').length, 1);
+      assert.equal(lines(`"keyIds":["${keyId}"]`).length, 1, server.log);
+    });
+  }
 });

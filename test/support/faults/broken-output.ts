@@ -8,10 +8,17 @@ import { pathToFileURL } from 'node:url';
 import threads, { isMainThread, threadName, type WorkerOptions } from 'node:worker_threads';
 import { CtrDrbg } from '../../../src/drbg/index.ts';
 
-/** Returns the environment of a server whose `thread` (`phm-keys`, `phm-suite`) breaks once `file` exists. */
-export function brokenOutput(thread: string, file: string): { readonly NODE_OPTIONS: string } {
+/**
+ * Returns the environment of a server whose `thread` (`phm-keys`, `phm-suite`) breaks once `file` exists. If `isUnheard`, no
+ * thread is told of the latch that follows, as if the news were late.
+ */
+export function brokenOutput(
+  thread: string,
+  file: string,
+  isUnheard = false,
+): { readonly NODE_OPTIONS: string } {
   const url = pathToFileURL(import.meta.filename);
-  url.search = new URLSearchParams({ thread, file }).toString();
+  url.search = new URLSearchParams({ thread, file, unheard: `${isUnheard}` }).toString();
   return { NODE_OPTIONS: `--import=${url.href}` };
 }
 
@@ -20,6 +27,9 @@ const SAMPLE_PART_BYTES = 4_000;
 
 const { searchParams } = new URL(import.meta.url);
 const [thread, file] = [searchParams.get('thread'), searchParams.get('file')];
+if (searchParams.get('unheard') === 'true') {
+  Atomics.waitAsync = () => ({ async: true, value: new Promise(() => {}) });
+}
 if (file !== null && isMainThread) {
   // The service starts its threads without NODE_OPTIONS.
   threads.Worker = class extends threads.Worker {
