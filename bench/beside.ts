@@ -4,15 +4,16 @@
  *   node bench/beside.ts --url http://127.0.0.1:9998/kmip/2_1 --body FILE --name TEXT
  *     [--database-url postgres://…] [--seconds N] [--connections N] [--rounds N] [--data-dir D] [--save]
  *
- * The database must be empty, and is left full. The other program runs already; FILE holds its request in JSON, as `cosmian-kms.json` does for Cosmian KMS. Each round loads
- * both with `--connections` and then with one. An answer other than 2xx ends the benchmark. Linux only.
+ * The database must be empty, and is left full. The other program runs already; FILE holds its request in JSON, as
+ * `cosmian-kms.json` does for Cosmian KMS. Each round loads both with `--connections` and then with one. An answer other than
+ * 2xx ends the benchmark. Linux only.
  */
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual, parseArgs } from 'node:util';
-import { migratePostgres } from '../src/ledger/postgres/store.ts';
 import { drive } from './drive.ts';
+import { migrateEmpty } from './ledger-fill.ts';
 import {
   addAccount,
   check,
@@ -127,8 +128,7 @@ function linesOf(title: string, turns: readonly (readonly [Figures, Figures])[],
 /** Returns the settings of a new ledger in this database. Throws unless it is empty: another ledger gets no account. */
 async function newLedger(databaseUrl: string | undefined): Promise<Environment> {
   if (databaseUrl === undefined) return {};
-  const { from } = await migratePostgres(databaseUrl);
-  if (from !== 0) throw new Error('--database-url names a database that is not empty');
+  await migrateEmpty(databaseUrl);
   return { PHM_DATABASE_URL: databaseUrl, PHM_MASTER_KEY: randomBytes(32).toString('hex') };
 }
 

@@ -25,7 +25,7 @@ import { allocatePool, PoolFiller } from '../src/entropy/pool.ts';
 import { generateKey, sampleStream } from '../src/keys/generate.ts';
 import { Generator } from '../src/keys/generator.ts';
 import { type KeyOrder, SECURITY_LEVELS, type SecurityLevel } from '../src/keys/order.ts';
-import { SAMPLE_BITS } from '../src/keys/sample.ts';
+import { SAMPLE_BYTES } from '../src/keys/sample.ts';
 import { DEFAULT_MODULATION } from '../src/modulation/index.ts';
 import { Keyring } from '../src/proof/index.ts';
 import { machine, median, saveResult } from './results.ts';
@@ -167,7 +167,7 @@ function partLines(keys: number, runs: number): string[] {
     10,
     runs,
   );
-  const bytes = [MAX_REQUEST_BITS / 8, SAMPLE_BITS / 8];
+  const bytes = [MAX_REQUEST_BITS / 8, SAMPLE_BYTES];
   os.close();
   generator.close();
   return [

@@ -15,7 +15,7 @@ import { generateKey } from '../src/keys/generate.ts';
 import { Generator } from '../src/keys/generator.ts';
 import type { KeyOrder } from '../src/keys/order.ts';
 import { STREAM_TESTS } from '../src/keys/p-values.ts';
-import { SAMPLE_BITS } from '../src/keys/sample.ts';
+import { SAMPLE_BYTES } from '../src/keys/sample.ts';
 import { DEFAULT_MODULATION } from '../src/modulation/index.ts';
 import { Keyring } from '../src/proof/index.ts';
 import { machine, saveResult } from './results.ts';
@@ -36,7 +36,7 @@ function timeKeyWithEvidence(runs: number): string {
     expiresMs: null,
     acceptedMs: monotonicMs(),
   };
-  const bytes = randomBytes(SAMPLE_BITS / 8);
+  const bytes = randomBytes(SAMPLE_BYTES);
   const works = [
     () => void runEvidenceSuite(bytes),
     () => void runEvidenceSuite(bytes, STREAM_TESTS.modulated),

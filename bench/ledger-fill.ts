@@ -163,6 +163,12 @@ export class SqliteLedger implements FilledLedger {
   }
 }
 
+/** Creates the schema of a ledger in this database. Throws unless it is empty: another ledger is left alone. */
+export async function migrateEmpty(databaseUrl: string): Promise<void> {
+  const { from } = await migratePostgres(databaseUrl);
+  if (from !== 0) throw new Error('--database-url names a database that is not empty');
+}
+
 export class PostgresLedger implements FilledLedger {
   readonly #url: string;
   readonly #client: pg.Client;
@@ -174,8 +180,7 @@ export class PostgresLedger implements FilledLedger {
 
   /** Creates the schema. Throws if there is one, because the ledger is emptied repeatedly. */
   static async create(url: string): Promise<PostgresLedger> {
-    const { from } = await migratePostgres(url);
-    if (from !== 0) throw new Error('--database-url names a database that is not empty');
+    await migrateEmpty(url);
     const client = new pg.Client({ connectionString: url });
     await client.connect();
     return new PostgresLedger(url, client);

@@ -4,12 +4,12 @@
  */
 import { randomBytes } from 'node:crypto';
 import { runEvidenceSuite } from '../src/keys/evidence-suite.ts';
-import { SAMPLE_BITS } from '../src/keys/sample.ts';
+import { SAMPLE_BYTES } from '../src/keys/sample.ts';
 import { median } from './results.ts';
 
 const WARM_UP_RUNS = 100;
 
-const sample = randomBytes(SAMPLE_BITS / 8);
+const sample = randomBytes(SAMPLE_BYTES);
 for (let i = 0; i < WARM_UP_RUNS; i++) runEvidenceSuite(sample);
 const times: number[] = [];
 const endMs = performance.now() + 1_000 * Number(process.argv[2]);
