@@ -85,6 +85,19 @@ function spy(t: TestContext): Map<string, Buffer> {
   return secrets;
 }
 
+/** Starts a generator and a keyring, whose memory is recorded until the test ends. */
+function startRecorded(t: TestContext) {
+  globalThis.ArrayBuffer = RecordedArrayBuffer;
+  const keyring = new Keyring([{ version: 1, secret: Buffer.alloc(32, 9) }]);
+  const generator = Generator.start({ names: ['os'], mix: [], pools: [] });
+  t.after(() => {
+    globalThis.ArrayBuffer = NativeArrayBuffer;
+    generator.close();
+    keyring.destroy();
+  });
+  return { keyring, generator };
+}
+
 describe('memory after a key', () => {
   for (const [securityLevel, receipt] of [
     [128, true],
@@ -92,12 +105,7 @@ describe('memory after a key', () => {
     [384, true],
   ] as const) {
     it(`holds no secret of ${securityLevel} bits, ${receipt ? 'with' : 'without'} a receipt`, (t) => {
-      globalThis.ArrayBuffer = RecordedArrayBuffer;
-      t.after(() => {
-        globalThis.ArrayBuffer = NativeArrayBuffer;
-      });
-      const keyring = new Keyring([{ version: 1, secret: Buffer.alloc(32, 9) }]);
-      const generator = Generator.start({ names: ['os'], mix: [], pools: [] });
+      const { keyring, generator } = startRecorded(t);
       const secrets = spy(t);
       const tally = { streams: 0, streamsPassed: 0 };
       for (let i = 0; i < 2; i++) {
@@ -115,35 +123,21 @@ describe('memory after a key', () => {
         assert.deepEqual(found(secrets), []);
       }
       assert.ok(secrets.size >= 2 * 4);
-      generator.close();
-      keyring.destroy();
     });
   }
 
   it('holds no sample of a key with evidence', (t) => {
-    globalThis.ArrayBuffer = RecordedArrayBuffer;
-    t.after(() => {
-      globalThis.ArrayBuffer = NativeArrayBuffer;
-    });
-    const keyring = new Keyring([{ version: 1, secret: Buffer.alloc(32, 9) }]);
-    const generator = Generator.start({ names: ['os'], mix: [], pools: [] });
+    const { keyring, generator } = startRecorded(t);
     const before = recorded.length;
     const tally = { streams: 0, streamsPassed: 0 };
     wipeKey(generateKey(generator, keyring, order({ withEvidence: true }), tally, true));
     const samples = recorded.slice(before).filter(({ length }) => length === SAMPLE_BYTES);
     assert.equal(samples.length, 2, 'the sample, and the modulated one');
     assert.ok(samples.every((sample) => sample.every((byte) => byte === 0)));
-    generator.close();
-    keyring.destroy();
   });
 
   it('holds no secret of a key that is refused, nor its opening', (t) => {
-    globalThis.ArrayBuffer = RecordedArrayBuffer;
-    t.after(() => {
-      globalThis.ArrayBuffer = NativeArrayBuffer;
-    });
-    const keyring = new Keyring([{ version: 1, secret: Buffer.alloc(32, 9) }]);
-    const generator = Generator.start({ names: ['os'], mix: [], pools: [] });
+    const { keyring, generator } = startRecorded(t);
     const secrets = spy(t);
     const { setKey } = HmacKey.prototype;
     t.mock.method(HmacKey.prototype, 'setKey', function (this: HmacKeyType, key: Uint8Array) {
@@ -166,8 +160,6 @@ describe('memory after a key', () => {
     assert.throws(make, /not available/);
     assert.ok(secrets.has('opening') && secrets.has('key'));
     assert.deepEqual(found(secrets), []);
-    generator.close();
-    keyring.destroy();
   });
 
   it('holds nothing of a keyring that was destroyed', () => {
