@@ -6,6 +6,7 @@
 
 import { existsSync } from 'node:fs';
 import { DAY_MS } from '../clock.ts';
+import { softwareName } from '../process/version.ts';
 import { AFTER_FAILURE_MS, FIRST_MS } from './maintenance.ts';
 import { type CheckKind, type CheckReport, type RunningCheck, startCheck } from './sqlite/check.ts';
 import { damagedDatabase } from './sqlite/damage.ts';
@@ -61,17 +62,21 @@ interface IntegrityOptions {
   readonly onDamage: (message: string) => void;
   /** Milliseconds to the first full check. The default is a minute, so that it does not delay startup. */
   readonly firstMs?: number;
+  /** `softwareName()` when the server started, the default. The process of a check refuses to run other code. */
+  readonly software?: string;
 }
 
 /** Checks the whole database once a day, in a child process. */
 export class IntegrityWatch {
   readonly #options: IntegrityOptions;
+  readonly #software: string;
   #timer: NodeJS.Timeout | undefined;
   #running: RunningCheck | null;
   #stopped = false;
 
   constructor(options: IntegrityOptions) {
     this.#options = options;
+    this.#software = options.software ?? softwareName();
     this.#running = options.pending;
     if (options.pending) void this.#settle(options.pending);
     else this.#plan(options.firstMs ?? FIRST_MS);
@@ -90,7 +95,7 @@ export class IntegrityWatch {
   }
 
   #begin(check: CheckKind): void {
-    this.#running = startCheck(this.#options.path, check);
+    this.#running = startCheck(this.#options.path, check, { software: this.#software });
     this.#running.unref();
     void this.#settle(this.#running);
   }

@@ -3,14 +3,16 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { DAY_MS, systemClock } from '../clock.ts';
 import { AppError } from '../errors.ts';
 import { logThreadWarnings } from '../process/process-log.ts';
+import { requireProgram } from '../process/version.ts';
 import type { MaintenanceData, MaintenanceResult } from './maintenance.ts';
 import { openStore } from './open.ts';
 import type { LedgerStore, PruneReport } from './store.ts';
 
 async function work(
-  { store: location, retentionDays }: MaintenanceData,
+  { store: location, retentionDays, software }: MaintenanceData,
   signal: AbortSignal,
 ): Promise<MaintenanceResult> {
+  requireProgram(software);
   // This thread commits nothing, so it needs no quotas.
   const store = await openStore(location, {});
   try {

@@ -6,6 +6,7 @@
 import type { Worker } from 'node:worker_threads';
 import { endThread, startThread } from '#platform/threads';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../clock.ts';
+import { softwareName } from '../process/version.ts';
 import type { StoreLocation } from './location.ts';
 import type { PruneReport } from './store.ts';
 
@@ -21,6 +22,8 @@ interface MaintenanceOptions {
   readonly onFailure: (message: string) => void;
   /** Milliseconds to the first run. The default is a minute, so that it does not delay startup. */
   readonly firstMs?: number;
+  /** `softwareName()` when the server started, the default. The thread refuses to run other code. */
+  readonly software?: string;
 }
 
 /** Input of the thread. */
@@ -28,6 +31,7 @@ export interface MaintenanceData {
   readonly store: StoreLocation;
   /** Days that ledger rows are kept; null: nothing is removed. */
   readonly retentionDays: number | null;
+  readonly software: string;
 }
 
 /** The thread's one message. */
@@ -49,12 +53,14 @@ const STOP_LIMIT_MS = 5_000;
 
 export class Maintenance {
   readonly #options: MaintenanceOptions;
+  readonly #software: string;
   #timer: NodeJS.Timeout | undefined;
   #worker: Worker | null = null;
   #stopped = false;
 
   constructor(options: MaintenanceOptions) {
     this.#options = options;
+    this.#software = options.software ?? softwareName();
     this.#plan(options.firstMs ?? FIRST_MS);
   }
 
@@ -73,7 +79,7 @@ export class Maintenance {
 
   #begin(): void {
     const { store, retentionDays } = this.#options;
-    const workerData: MaintenanceData = { store, retentionDays };
+    const workerData: MaintenanceData = { store, retentionDays, software: this.#software };
     const worker = startThread(new URL('./maintenance-worker.ts', import.meta.url), { workerData });
     this.#worker = worker;
     let result: MaintenanceResult = { kind: 'failed', message: 'it ended without a result' };

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { fileDigests, treeDigest } from '#platform/files';
 import packageFile from '../../package.json' with { type: 'json' };
+import { SetupError } from '../errors.ts';
 
 export const PROJECT_VERSION: string = packageFile.version;
 
@@ -31,6 +32,17 @@ let name: string | undefined;
 export function softwareName(): string {
   name ??= `phm-key-service/${PROJECT_VERSION}+${digestOfFiles()}`;
   return name;
+}
+
+/**
+ * For a thread or process that starts long after its server: it loads whatever is in the program's folder by then, and other
+ * code could migrate the ledger that the server has in use. `software` is the server's `softwareName()`. Throws `SetupError`.
+ */
+export function requireProgram(software: string): void {
+  if (softwareName() === software) return;
+  throw new SetupError(
+    "the program's files have changed since the server started: restart the server",
+  );
 }
 
 function digestOfFiles(): string {

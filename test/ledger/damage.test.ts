@@ -26,7 +26,7 @@ import { AppError } from '../../src/errors.ts';
 import { secretExposures } from '../../src/files/secret-exposure.ts';
 import { verifyLedger } from '../../src/ledger/admin.ts';
 import { checkAtStart, IntegrityWatch } from '../../src/ledger/integrity.ts';
-import { startCheck } from '../../src/ledger/sqlite/check.ts';
+import { type CheckResult, startCheck } from '../../src/ledger/sqlite/check.ts';
 import { openSqliteStore } from '../../src/ledger/sqlite/store.ts';
 import { findWalDamage } from '../../src/ledger/sqlite/wal.ts';
 import { lastReason, runPhm } from '../support/servers/server.ts';
@@ -246,6 +246,24 @@ describe('a database at startup', () => {
       });
     });
     assert.deepEqual(reports, ['quick_check sound', 'integrity_check damaged']);
+  });
+
+  it('is not judged by code that is not the server’s', async (t) => {
+    const path = await filled();
+    overwrite(path, 4 * PAGE, Buffer.alloc(3 * PAGE, 0x5a));
+    const result = await new Promise<CheckResult>((done) => {
+      const watch = new IntegrityWatch({
+        path,
+        pending: null,
+        firstMs: 0,
+        onReport: (report) => done(report.result),
+        onDamage: assert.fail,
+        software: 'phm-key-service/0.0.0+other',
+      });
+      t.after(() => watch.stop());
+    });
+    assert.ok(result.kind === 'failed');
+    assert.match(result.reason, /files have changed since the server started: restart the server$/);
   });
 
   it('stops startup with exit code 1 and the recovery steps, and leaves its files unchanged', async () => {

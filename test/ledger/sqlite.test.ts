@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -742,6 +742,23 @@ describe('the upkeep of a ledger', () => {
     });
     assert.deepEqual([report.rows, report.isPartial], [1, false]);
     await maintenance?.stop();
+  });
+
+  it('refuses to run code that is not the server’s, which could migrate the ledger', async (t) => {
+    const path = join(directory, 'of-other-code.db');
+    const message = await new Promise<string>((onFailure) => {
+      const maintenance = new Maintenance({
+        store: { kind: 'sqlite', path },
+        retentionDays: 1,
+        onPruned: () => onFailure('it ran'),
+        onFailure,
+        firstMs: 0,
+        software: 'phm-key-service/0.0.0+other',
+      });
+      t.after(() => maintenance.stop());
+    });
+    assert.match(message, /files have changed since the server started: restart the server$/);
+    assert.ok(!existsSync(path));
   });
 
   it('reports why it failed and keeps the process running', async () => {

@@ -3,10 +3,19 @@
  * servers precedence.
  */
 import { setPriority } from 'node:os';
-import { type CheckKind, checkFile } from './check.ts';
+import { requireProgram } from '../../process/version.ts';
+import { type CheckKind, type CheckResult, checkFile } from './check.ts';
 
-const [, , path = '', check = '', readOnly = ''] = process.argv;
+const [, , path = '', check = '', readOnly = '', software = ''] = process.argv;
+
+function result(): CheckResult {
+  try {
+    if (software !== '') requireProgram(software);
+  } catch (error) {
+    return { kind: 'failed', reason: (error as Error).message };
+  }
+  return checkFile(path, check as CheckKind, readOnly === 'true');
+}
+
 setPriority(10);
-process.send?.(checkFile(path, check as CheckKind, readOnly === 'true'), undefined, undefined, () =>
-  process.disconnect?.(),
-);
+process.send?.(result(), undefined, undefined, () => process.disconnect?.());

@@ -57,6 +57,8 @@ interface CheckOptions {
   readonly mayBlock?: boolean;
   /** Creates no log and no index beside the file. */
   readonly readOnly?: boolean;
+  /** `softwareName()` of a server that checks long after its start: a child process of other code checks nothing. */
+  readonly software?: string;
 }
 
 /**
@@ -65,7 +67,7 @@ interface CheckOptions {
 export function startCheck(
   path: string,
   check: CheckKind,
-  { mayBlock = false, readOnly = false }: CheckOptions = {},
+  { mayBlock = false, readOnly = false, software = '' }: CheckOptions = {},
 ): RunningCheck {
   const startMs = performance.now();
   const bytes = sizeOf(path) + sizeOf(`${path}-wal`);
@@ -79,7 +81,7 @@ export function startCheck(
     const report = Promise.resolve(reportOf(checkFile(path, check, readOnly)));
     return { report, stop: () => {}, unref: () => {} };
   }
-  const child = startChild(path, check, readOnly);
+  const child = startChild([path, check, `${readOnly}`, software]);
   return {
     report: resultOf(child).then(reportOf),
     stop: () => child.kill('SIGKILL'),
@@ -113,8 +115,8 @@ export function checkFile(path: string, check: CheckKind, readOnly = false): Che
   }
 }
 
-function startChild(path: string, check: CheckKind, readOnly: boolean): ChildProcess {
-  return fork(new URL('./check-process.ts', import.meta.url), [path, check, String(readOnly)], {
+function startChild(args: readonly string[]): ChildProcess {
+  return fork(new URL('./check-process.ts', import.meta.url), args, {
     env: childEnvironment(),
     execArgv: [],
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
