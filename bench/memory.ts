@@ -40,8 +40,8 @@ import type { ThreadReport } from './server-watch.ts';
 const PATH = '/api/v2/generate';
 const EVIDENCE_CONNECTIONS = 8;
 
-/** Key worker, log worker, statistics worker and a suite worker for each core. */
-const THREADS = 3 + availableParallelism();
+/** Key worker, log worker and a suite worker for each core. Nothing here starts the statistics worker. */
+const THREADS = 2 + availableParallelism();
 
 /** A thread collects after five seconds of which it worked little: at least once in this time. */
 const IDLE_MS = 12_000;

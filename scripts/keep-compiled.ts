@@ -36,7 +36,7 @@ try {
   rmSync(folder, { recursive: true, force: true });
 }
 
-/** Starts a server on an empty data directory, has it make a key, and ends it. Node also keeps the functions that ran. */
+/** Starts a server on an empty data directory, uses it, and ends it. Node also keeps the functions that ran. */
 async function compileServer(): Promise<void> {
   const { PATH, NODE_COMPILE_CACHE } = process.env;
   const settings = { PHM_DATA_DIR: join(folder, 'data'), PHM_PORT: '0', PHM_DRAIN_SECONDS: '0' };
@@ -46,7 +46,7 @@ async function compileServer(): Promise<void> {
     timeout: LIMIT_MS,
   });
   const ended = once(server, 'exit');
-  await makeKey(server).finally(() => {
+  await use(server).finally(() => {
     server.kill('SIGTERM');
     return ended;
   });
@@ -54,18 +54,22 @@ async function compileServer(): Promise<void> {
   if (code !== 0) throw new Error(`the server ended with ${code ?? signal}`);
 }
 
-async function makeKey({ stdout }: ChildProcessByStdio<null, Readable, null>): Promise<void> {
+/** Makes a key and asks for its account's sums, for which the server starts a thread. */
+async function use({ stdout }: ChildProcessByStdio<null, Readable, null>): Promise<void> {
   const [line] = await once(createInterface(stdout), 'line', {
     signal: AbortSignal.timeout(LIMIT_MS),
   });
   const { address } = JSON.parse(line) as { address: string };
   const [{ apiKey } = { apiKey: '' }] = DEMO_ACCOUNTS;
-  const { status } = await fetch(`${address}/api/v2/generate`, {
-    method: 'POST',
-    headers: { 'X-API-Key': apiKey, 'Content-Type': 'application/json' },
-    body: JSON.stringify({ security_level: 256, enable_nist_validation: true }),
-  });
-  if (status !== 200) throw new Error(`the server answered ${status}`);
+  const headers = { 'X-API-Key': apiKey, 'Content-Type': 'application/json' };
+  const body = JSON.stringify({ security_level: 256, enable_nist_validation: true });
+  await requireOk(`${address}/api/v2/generate`, { method: 'POST', headers, body });
+  await requireOk(`${address}/api/v2/metrics`, { headers });
+}
+
+async function requireOk(url: string, init: RequestInit): Promise<void> {
+  const { status } = await fetch(url, init);
+  if (status !== 200) throw new Error(`${url} answered ${status}`);
 }
 
 /** Compiles what such a server did not load: the other ledger, the other sources, the commands. It runs none of it. */

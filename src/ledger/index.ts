@@ -104,6 +104,7 @@ export {
 export type { Quotas } from './quota-decision.ts';
 export type { RecordedKey } from './recorded-key.ts';
 export type { CheckReport } from './sqlite/check.ts';
+export { sqliteBytes } from './sqlite/file-size.ts';
 export { refuseLostDatabase } from './sqlite/files.ts';
 export { openSqliteStore } from './sqlite/store.ts';
 export type {

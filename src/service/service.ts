@@ -51,7 +51,7 @@ import { SuitePool } from './suite/pool.ts';
 import { toError, unexpected } from './threads/failures.ts';
 import type { KeyTask, KeyWorkerMessage, KeyWorkerReply } from './threads/messages.ts';
 import { type ReadyWorker, reportEnd, whenAnswered } from './threads/ready-worker.ts';
-import { startStatistics, startThreads, type Threads } from './threads/start-threads.ts';
+import { startThreads, statisticsThread, type Threads } from './threads/start-threads.ts';
 import type { ActivityQuery } from './threads/statistics-messages.ts';
 import type { SuiteWorkerData } from './threads/suite-worker.ts';
 import { waitingSuiteWorker } from './threads/waiting-threads.ts';
@@ -69,7 +69,7 @@ export class KeyService {
   readonly #options: KeyServiceOptions;
   /** Null once its defect is noted. */
   #latch: Latch | null;
-  /** The key worker, the statistics worker, and the suite workers that have joined. */
+  /** The key worker, and the suite workers that have joined. */
   readonly #workers: Worker[];
   readonly #joining: JoiningWorkers;
   readonly #logWorker: Worker | null;
@@ -100,8 +100,7 @@ export class KeyService {
     this.#latch = latch;
     void latch.whenSet().then(() => this.#noteLatch());
     this.#background = background;
-    const statisticsWorker = startStatistics(store);
-    this.#workers = [keyWorker.worker, statisticsWorker];
+    this.#workers = [keyWorker.worker];
     const { observer, clock } = options;
     this.#logWorker = logWorker;
     this.#serviceLog = logWorker && options.log && openServiceLog(logWorker, options.log, options);
@@ -118,7 +117,7 @@ export class KeyService {
     );
     this.#lateness = new SuiteLateness(options.onSuiteLate);
     this.#pool = new SuitePool(latch, { ...options, observer }, this.#lateness);
-    this.#statistics = new Statistics(statisticsWorker, observer);
+    this.#statistics = new Statistics(statisticsThread(store, options.onFatal), store, observer);
     const submit = (task: KeyTask) => this.#submit(task);
     this.records = new KeyRecords(this.#statistics, submit);
     this.deliveries = new Deliveries({ statistics: this.#statistics, submit, clock, observer });
@@ -174,7 +173,7 @@ export class KeyService {
       },
       keyWorker.status,
     );
-    for (const worker of [...this.#workers, logWorker]) if (worker) this.#watch(worker);
+    for (const worker of [keyWorker.worker, logWorker]) if (worker) this.#watch(worker);
     this.#join(suiteWorker);
     this.#joining = new JoiningWorkers({
       onJoined: (ready) => this.#join(ready),
@@ -330,6 +329,7 @@ export class KeyService {
     const [keyWorker, ...others] = this.#workers;
     await Promise.all([
       joiningEnded,
+      this.#statistics.end(END_LIMIT_MS),
       endThread(keyWorker),
       ...others.map((worker) => endThread(worker, END_LIMIT_MS)),
     ]);

@@ -204,10 +204,17 @@ describe('the suite pool’s reports', () => {
   });
 });
 
+/** A thread that answers nothing. */
+const NO_ANSWER = { ask: () => new Promise<never>(() => {}), end: async () => {} };
+
 describe('the statistics’ reports', () => {
   it('cover refusals', async () => {
     const notes = new Notes();
-    const statistics = new Statistics(new FakeWorker().asWorker, notes.observer);
+    const statistics = new Statistics(
+      NO_ANSWER,
+      { kind: 'sqlite', path: 'unused' },
+      notes.observer,
+    );
     const questions = {
       activity: (accountId: string) => statistics.activity({ accountId, sinceMs: 0 }),
       statistics: (accountId: string) =>
@@ -226,7 +233,11 @@ describe('the statistics’ reports', () => {
 
   it('name refusals of an account that fills its share', async () => {
     const notes = new Notes();
-    const statistics = new Statistics(new FakeWorker().asWorker, notes.observer);
+    const statistics = new Statistics(
+      NO_ANSWER,
+      { kind: 'sqlite', path: 'unused' },
+      notes.observer,
+    );
     const ask = () => statistics.randomness({ accountId: 'a', keys: 1, withPValues: false });
     for (let i = 0; i < 8; i++) void ask();
     await assert.rejects(ask(), { code: 'overloaded' });

@@ -1,5 +1,5 @@
 /** One SQLite connection with its prepared statements. */
-import { accessSync, constants, statfsSync, statSync } from 'node:fs';
+import { accessSync, constants, statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { SetupError } from '../../errors.ts';
@@ -8,6 +8,7 @@ import { requirement } from '../migrations.ts';
 import { DisturbedError } from '../postgres/disturbed-error.ts';
 import { unavailable } from '../unavailable.ts';
 import { damagedDatabase, isDamage, MovedFileError } from './damage.ts';
+import { sqliteBytes } from './file-size.ts';
 import { type Insertion, ROWS } from './insertion.ts';
 import { OpenFiles } from './open-files.ts';
 import { BUSY_TIMEOUT_MS, openDatabase, openToRead } from './schema.ts';
@@ -277,10 +278,9 @@ export class SqliteConnection {
     if (bavail * bsize < LARGE_BATCH_BYTES) throw new Error('the disk is full');
   }
 
-  /** Returns the size of the file and its write-ahead log. */
-  sizeBytes(): number {
-    const { size } = statSync(this.#path);
-    return size + (statSync(`${this.#path}-wal`, { throwIfNoEntry: false })?.size ?? 0);
+  /** Resolves with the bytes of the file and its write-ahead log. */
+  sizeBytes(): Promise<number> {
+    return sqliteBytes(this.#path);
   }
 
   /** Returns the database, reopened if an earlier failure closed it. */

@@ -290,9 +290,8 @@ export class SqliteStore extends SqliteLogStore implements LedgerStore {
     });
   }
 
-  /** The file and its write-ahead log, without the map of that log (`-shm`). */
-  async sizeBytes(): Promise<number> {
-    return this.connection.guarded(() => this.connection.sizeBytes());
+  sizeBytes(): Promise<number> {
+    return this.connection.sizeBytes();
   }
 
   async series(query: SeriesQuery): Promise<PeriodSums[]> {

@@ -1,16 +1,17 @@
-/** The main thread's side of the statistics worker, with a limit on queries in progress. */
+/** Queries to the statistics worker, with a limit on those in progress. */
 
-import type { Worker } from 'node:worker_threads';
 import type { AppError } from '../../errors.ts';
-import type {
-  AccountActivity,
-  CopyPage,
-  CopyQuery,
-  DeliveryRecord,
-  KeyPage,
-  KeyRecord,
-  PeriodSums,
-  SeriesQuery,
+import {
+  type AccountActivity,
+  type CopyPage,
+  type CopyQuery,
+  type DeliveryRecord,
+  type KeyPage,
+  type KeyRecord,
+  type PeriodSums,
+  type SeriesQuery,
+  type StoreLocation,
+  sqliteBytes,
 } from '../../ledger/index.ts';
 import type { KeyObserver, QueueLoad, QueueName } from '../observer.ts';
 import { isOwnShare, overloaded } from '../requests/own-share.ts';
@@ -20,13 +21,12 @@ import type {
   BoxesQuery,
   DeliveryRecordQuery,
   KeyRecordQuery,
-  StatisticsMessage,
-  StatisticsReply,
   StatisticsResult,
   StatisticsTask,
 } from '../threads/statistics-messages.ts';
 import type { KeyListQuery } from './key-list.ts';
 import type { Randomness, RandomnessQuery } from './randomness.ts';
+import type { StatisticsThread } from './statistics-thread.ts';
 
 /** Limits of queries in progress that take some tens of milliseconds each: of all accounts, and of one. */
 const MAX_LONG = 64;
@@ -37,47 +37,26 @@ const MAX_SHORT = 8_192;
 
 const RETRY_AFTER_SECONDS = 1;
 
-/** Longest wait for an answer. A database that answers at all gives each statement less time. */
-const QUERY_LIMIT_MS = 30_000;
-
-const LATE: StatisticsResult = {
-  kind: 'failed',
-  failure: {
-    code: 'ledger_unavailable',
-    retryAfterSeconds: 5,
-    reason: `the statistics worker has not answered for ${QUERY_LIMIT_MS / 1_000} s`,
-  },
-};
-
 /** A query about an account. */
 type AccountTask = Extract<StatisticsTask, { readonly query: object }>;
 
-interface Asked {
-  /** Called when the query has its answer. */
-  readonly onEnd: () => void;
-  readonly resolve: (result: StatisticsResult) => void;
-}
-
 export class Statistics {
-  readonly #worker: Worker;
+  readonly #thread: Pick<StatisticsThread, 'ask' | 'end'>;
+  readonly #store: StoreLocation;
   readonly #observer: KeyObserver | undefined;
   readonly #short = new Places('activity', MAX_SHORT, MAX_SHORT);
   readonly #long = new Places('statistics', MAX_LONG, MAX_LONG_OF_ACCOUNT);
-  readonly #inFlight = new Map<number, Asked>();
-  #nextId = 1;
   /** Set permanently when a check has found the ledger damaged. */
   #damage: AppError | null = null;
 
-  /** The worker may still be starting. It answers earlier queries afterwards. */
-  constructor(worker: Worker, observer?: KeyObserver) {
-    this.#worker = worker;
+  constructor(
+    thread: Pick<StatisticsThread, 'ask' | 'end'>,
+    store: StoreLocation,
+    observer?: KeyObserver,
+  ) {
+    this.#thread = thread;
+    this.#store = store;
     this.#observer = observer;
-    worker.on('message', ({ id, result }: StatisticsReply) => {
-      const asked = this.#inFlight.get(id);
-      this.#inFlight.delete(id);
-      asked?.onEnd();
-      asked?.resolve(result);
-    });
   }
 
   /** Queries in progress and their limits, by queue. */
@@ -145,7 +124,7 @@ export class Statistics {
   /** Returns for each box whether a copy waits in it. It takes no place: the caller MUST ask for one answer at a time. */
   async haveWaiting(asked: BoxesQuery): Promise<readonly boolean[]> {
     if (this.#damage) throw this.#damage;
-    const result = await this.#post({ kind: 'boxes', asked });
+    const result = await this.#thread.ask({ kind: 'boxes', asked });
     if (result.kind === 'failed') throw toError(result.failure);
     if (result.kind !== 'boxes') throw unexpected(result);
     return result.found;
@@ -153,10 +132,17 @@ export class Statistics {
 
   /** Returns the size of the database in bytes. It takes no place: the caller MUST ask for one at a time. */
   async databaseBytes(): Promise<number> {
-    const result = await this.#post({ kind: 'size' });
+    // Metrics ask for it each minute, which would keep the thread running.
+    if (this.#store.kind === 'sqlite') return sqliteBytes(this.#store.path);
+    const result = await this.#thread.ask({ kind: 'size' });
     if (result.kind === 'failed') throw toError(result.failure);
     if (result.kind !== 'size') throw unexpected(result);
     return result.bytes;
+  }
+
+  /** Ends the thread after the queries in progress, at the latest after `limitMs`. */
+  end(limitMs: number): Promise<void> {
+    return this.#thread.end(limitMs);
   }
 
   async #ask(
@@ -170,23 +156,10 @@ export class Statistics {
       this.#observer?.refused(places.queue, ownShare);
       throw overloaded(ownShare, RETRY_AFTER_SECONDS);
     }
-    const result = await this.#post(task, () => places.free(accountId));
+    // A query that is late keeps its place until the worker answers.
+    const result = await this.#thread.ask(task, () => places.free(accountId));
     if (result.kind === 'failed') throw toError(result.failure);
     return result;
-  }
-
-  #post(task: StatisticsTask, onEnd: () => void = () => {}): Promise<StatisticsResult> {
-    const id = this.#nextId++;
-    return new Promise((resolve) => {
-      // A query that is late keeps its place until the worker answers.
-      const timer = setTimeout(() => resolve(LATE), QUERY_LIMIT_MS).unref();
-      const answer = (result: StatisticsResult) => {
-        clearTimeout(timer);
-        resolve(result);
-      };
-      this.#inFlight.set(id, { onEnd, resolve: answer });
-      this.#worker.postMessage({ id, task } satisfies StatisticsMessage);
-    });
   }
 }
 

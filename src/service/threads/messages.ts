@@ -317,14 +317,14 @@ export interface ClockRead {
   readonly clock: ClockReading;
 }
 
-interface WorkerUnable {
+export interface WorkerUnable {
   readonly kind: 'unable';
   readonly message: string;
   /** True if the reason may pass by itself, as in `SetupError`. */
   readonly mayPass: boolean;
 }
 
-/** First message of the log worker, which has no generator. The statistics worker sends none. */
+/** First message of the log worker, which has no generator. The statistics worker sends none if it can start. */
 export type WorkerUp = { readonly kind: 'ready' } | WorkerUnable;
 
 /** First message of a worker with a generator. */

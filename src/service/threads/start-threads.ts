@@ -6,10 +6,12 @@ import { wipe } from '../../bytes.ts';
 import type { BackgroundSource } from '../../entropy/index.ts';
 import { Latch } from '../../keys/latch.ts';
 import { type StoreLocation, shareAmongThreads } from '../../ledger/index.ts';
+import { softwareName } from '../../process/version.ts';
 import { deriveLogMacKeys } from '../../proof/index.ts';
 import type { LogWorkerData } from '../log/assemble.ts';
 import type { LogSetup } from '../log/setup.ts';
 import type { KeyServiceOptions } from '../options.ts';
+import { StatisticsThread } from '../reading/statistics-thread.ts';
 import { openBackgroundSources } from '../service-sources.ts';
 import type { KeyWorkerData } from './key-thread.ts';
 import { type ReadyWorker, readyWorker, whenUp } from './ready-worker.ts';
@@ -95,10 +97,20 @@ function startLogWorker({ store, secret }: KeyServiceOptions, setup: LogSetup): 
   return worker;
 }
 
-/** Starts the statistics worker. Readiness does not wait for it, and it opens the ledger itself. */
-export function startStatistics(store: StoreLocation): Worker {
-  const data: StatisticsWorkerData = { store };
-  return start('phm-stats', './statistics-worker.ts', data);
+/**
+ * Returns the statistics worker, which starts for its first query and opens the ledger itself. `software` names the program
+ * that the server runs: the worker refuses to start from another one.
+ */
+export function statisticsThread(
+  store: StoreLocation,
+  onFatal: (error: Error) => void,
+  software: string = softwareName(),
+): StatisticsThread {
+  const data: StatisticsWorkerData = { store, software };
+  return new StatisticsThread({
+    start: () => start('phm-stats', './statistics-worker.ts', data),
+    onFatal,
+  });
 }
 
 function start(name: string, file: string, workerData: unknown): Worker {

@@ -13,6 +13,7 @@ import type {
 import type { KeyListQuery } from '../reading/key-list.ts';
 import type { Randomness, RandomnessQuery } from '../reading/randomness.ts';
 import type { Failure } from './failures.ts';
+import type { WorkerUnable } from './messages.ts';
 
 /** Query for the sums of an account. `sinceMs` is rounded down to a whole minute. */
 export interface ActivityQuery {
@@ -69,3 +70,6 @@ export interface StatisticsReply {
   readonly id: number;
   readonly result: StatisticsResult;
 }
+
+/** What the worker sends: answers, or why it cannot start. */
+export type StatisticsOutput = StatisticsReply | WorkerUnable;

@@ -10,6 +10,7 @@ import {
   type StoreLocation,
   unavailable,
 } from '../../ledger/index.ts';
+import { requireProgram } from '../../process/version.ts';
 import { listKeys } from '../reading/key-list.ts';
 import { judgeRandomness } from '../reading/randomness.ts';
 import { toFailure } from './failures.ts';
@@ -24,9 +25,11 @@ import { Turns } from './turns.ts';
 
 export interface StatisticsWorkerData {
   readonly store: StoreLocation;
+  /** `softwareName()` of the main thread. */
+  readonly software: string;
 }
 
-/** The ledger: opened at startup, and for the next query if that failed. */
+/** The ledger: opened when the thread starts, and for the next query if that failed. */
 class OpenedStore {
   readonly #location: StoreLocation;
   #store: Promise<LedgerStore> | null = null;
@@ -100,8 +103,9 @@ function transferList(result: StatisticsResult): ArrayBuffer[] {
   return result.randomness.rows.flatMap(({ pValues }) => (pValues ? [pValues.buffer] : []));
 }
 
-function start(port: MessagePort, { store: location }: StatisticsWorkerData): void {
+function start(port: MessagePort, { store: location, software }: StatisticsWorkerData): void {
   lowerPriority();
+  requireProgram(software);
   const opened = new OpenedStore(location);
   opened.get().catch(() => {});
   const pending = new PendingAnswers();

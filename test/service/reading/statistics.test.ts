@@ -1,30 +1,41 @@
-/** Limits on queries in progress in the statistics worker. */
+/** Limits on queries in progress in the statistics thread. */
 
 import assert from 'node:assert/strict';
-import { EventEmitter } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import type { Worker } from 'node:worker_threads';
 import { AppError } from '../../../src/errors.ts';
 import type { AccountActivity } from '../../../src/ledger/index.ts';
 import { Statistics } from '../../../src/service/reading/statistics.ts';
+import type { StatisticsThread } from '../../../src/service/reading/statistics-thread.ts';
 import { toFailure } from '../../../src/service/threads/failures.ts';
 import type {
-  StatisticsMessage,
   StatisticsResult,
+  StatisticsTask,
 } from '../../../src/service/threads/statistics-messages.ts';
+import { makeDataDir, removeDataDir } from '../../support/servers/server.ts';
 
-/** A worker that answers on command. */
-class SlowWorker extends EventEmitter {
-  readonly asked: number[] = [];
+/** A thread that answers on command. */
+class SlowThread implements Pick<StatisticsThread, 'ask' | 'end'> {
+  readonly asked: ((result: StatisticsResult) => void)[] = [];
 
-  postMessage(message: StatisticsMessage): void {
-    if (message !== 'close') this.asked.push(message.id);
+  ask(_task: StatisticsTask, onEnd?: () => void): Promise<StatisticsResult> {
+    return new Promise((resolve) => {
+      this.asked.push((result) => {
+        onEnd?.();
+        resolve(result);
+      });
+    });
   }
 
   answer(result: StatisticsResult = { kind: 'series', sums: [] }): void {
-    this.emit('message', { id: this.asked.shift(), result });
+    this.asked.shift()?.(result);
   }
+
+  async end(): Promise<void> {}
 }
+
+const STORE = { kind: 'sqlite', path: 'unused' } as const;
 
 const query = { startMs: 0, stepMinutes: 1, steps: 1 };
 
@@ -43,46 +54,46 @@ const overloaded = (ownShare: boolean) => ({
 
 describe('queries to the statistics worker', () => {
   it('are limited to eight per account and 64 in total, then refused as overloaded', async () => {
-    const worker = new SlowWorker();
-    const statistics = new Statistics(worker as unknown as Worker);
+    const thread = new SlowThread();
+    const statistics = new Statistics(thread, STORE);
     const ask = (accountId: string) => statistics.series({ ...query, accountId });
     const asked: Promise<unknown>[] = [];
     for (let i = 0; i < 8; i++) asked.push(ask('acct_0'));
     await assert.rejects(ask('acct_0'), overloaded(true));
     for (let i = 8; i < 64; i++) asked.push(ask(`acct_${Math.floor(i / 8)}`));
     await assert.rejects(ask('acct_other'), overloaded(false));
-    worker.answer();
+    thread.answer();
     asked.push(ask('acct_0'));
     // The others hold the rest, so an account with none would be refused too.
     await assert.rejects(ask('acct_0'), overloaded(false));
-    while (worker.asked.length > 0) worker.answer();
+    while (thread.asked.length > 0) thread.answer();
     assert.equal((await Promise.all(asked)).length, 65);
     const last = ask('acct_other');
-    worker.answer();
+    thread.answer();
     assert.deepEqual(await last, []);
   });
 
   it('for activity go to the worker at once, with one limit for all accounts', async () => {
-    const worker = new SlowWorker();
-    const statistics = new Statistics(worker as unknown as Worker);
+    const thread = new SlowThread();
+    const statistics = new Statistics(thread, STORE);
     const asked: Promise<unknown>[] = [];
     for (let i = 0; i < 8; i++) asked.push(statistics.series({ ...query, accountId: 'acct' }));
-    const longOnes = worker.asked.splice(0);
+    const longOnes = thread.asked.splice(0);
     const ask = () => statistics.activity({ accountId: 'acct', sinceMs: 0 });
     const sums = Array.from({ length: 8_192 }, ask);
-    assert.equal(worker.asked.length, 8_192);
+    assert.equal(thread.asked.length, 8_192);
     await assert.rejects(ask(), overloaded(true));
     const activity = { activeApiKeys: 1 } as AccountActivity;
-    while (worker.asked.length > 0) worker.answer({ kind: 'activity', activity });
+    while (thread.asked.length > 0) thread.answer({ kind: 'activity', activity });
     assert.deepEqual(new Set(await Promise.all(sums)), new Set([activity]));
-    worker.asked.push(...longOnes);
-    while (worker.asked.length > 0) worker.answer();
+    thread.asked.push(...longOnes);
+    while (thread.asked.length > 0) thread.answer();
     assert.equal((await Promise.all(asked)).length, 8);
   });
 
   it('are refused after a check found the ledger damaged', async () => {
-    const worker = new SlowWorker();
-    const statistics = new Statistics(worker as unknown as Worker);
+    const thread = new SlowThread();
+    const statistics = new Statistics(thread, STORE);
     statistics.condemn('the database is damaged');
     for (const ask of [
       () => statistics.activity({ accountId: 'acct', sinceMs: 0 }),
@@ -95,30 +106,53 @@ describe('queries to the statistics worker', () => {
         return reason === 'the database is damaged';
       });
     }
-    assert.equal(worker.asked.length, 0);
+    assert.equal(thread.asked.length, 0);
   });
 
-  it('fail after half a minute without an answer, and keep their places until it comes', async (test) => {
-    test.mock.timers.enable({ apis: ['setTimeout'] });
-    const worker = new SlowWorker();
-    const statistics = new Statistics(worker as unknown as Worker);
-    const late = assert.rejects(statistics.series({ ...query, accountId: 'a' }), {
+  it('keep their place until the worker answers, even if the caller has given up', async () => {
+    const ends: (() => void)[] = [];
+    const late: StatisticsThread['ask'] = async (_, onEnd = () => {}) => {
+      ends.push(onEnd);
+      return { kind: 'failed', failure: toFailure(new AppError('ledger_unavailable')) };
+    };
+    const statistics = new Statistics({ ask: late, end: async () => {} }, STORE);
+    const taken = () => statistics.loads.map(({ waiting }) => waiting);
+    await assert.rejects(statistics.series({ ...query, accountId: 'a' }), {
       code: 'ledger_unavailable',
     });
-    test.mock.timers.tick(30_000);
-    await late;
-    const taken = () => statistics.loads.map(({ waiting }) => waiting);
     assert.deepEqual(taken(), [0, 1]);
-    worker.answer();
+    ends.shift()?.();
     assert.deepEqual(taken(), [0, 0]);
   });
 
+  it('for the size of a SQLite ledger need no thread', async (t) => {
+    const folder = makeDataDir();
+    t.after(() => removeDataDir(folder));
+    const path = join(folder, 'phm.db');
+    const thread = new SlowThread();
+    const statistics = new Statistics(thread, { kind: 'sqlite', path });
+    await assert.rejects(statistics.databaseBytes(), { code: 'ENOENT' });
+    writeFileSync(path, 'four');
+    assert.equal(await statistics.databaseBytes(), 4);
+    writeFileSync(`${path}-wal`, 'log');
+    assert.equal(await statistics.databaseBytes(), 7);
+    assert.equal(thread.asked.length, 0);
+  });
+
+  it('for the size of a PostgreSQL ledger ask the worker', async () => {
+    const thread = new SlowThread();
+    const statistics = new Statistics(thread, { kind: 'postgres', url: 'postgres://unused' });
+    const asked = statistics.databaseBytes();
+    thread.answer({ kind: 'size', bytes: 5 });
+    assert.equal(await asked, 5);
+  });
+
   it('fail with the failure that the worker reports', async () => {
-    const worker = new SlowWorker();
-    const statistics = new Statistics(worker as unknown as Worker);
+    const thread = new SlowThread();
+    const statistics = new Statistics(thread, STORE);
     const asked = statistics.series({ ...query, accountId: 'acct' });
     const failure = toFailure(new AppError('ledger_unavailable', { retryAfterSeconds: 7 }));
-    worker.answer({ kind: 'failed', failure });
+    thread.answer({ kind: 'failed', failure });
     await assert.rejects(asked, {
       code: 'ledger_unavailable',
       details: { retryAfterSeconds: 7, reason: failure.reason },

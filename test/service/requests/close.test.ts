@@ -11,7 +11,9 @@ const dataDir = makeDataDir();
 after(() => removeDataDir(dataDir));
 
 it('a service ends its threads even if the ledger hangs and failures are not counted', async (t) => {
-  const { service } = await startKeyService(dataDir);
+  const { service, principal } = await startKeyService(dataDir);
+  const { accountId } = principal;
+  await service.series({ accountId, startMs: 0, stepMinutes: 1, steps: 1 });
   const late = () => Promise.reject(new AppError('ledger_unavailable'));
   t.mock.method(KeyQueue.prototype, 'flushFailures', late);
   const exited = t.mock.method(Worker.prototype, 'emit');

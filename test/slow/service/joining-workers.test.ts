@@ -68,7 +68,7 @@ describe('a key service with two suite workers', () => {
     const exited = t.mock.method(Worker.prototype, 'emit');
     await service.close();
     const exits = exited.mock.calls.filter(({ arguments: [event] }) => event === 'exit');
-    assert.equal(exits.length, 4, 'the key worker, two suite workers and the statistics worker');
+    assert.equal(exits.length, 3, 'the key worker and two suite workers');
   });
 });
 

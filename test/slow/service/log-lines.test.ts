@@ -134,9 +134,11 @@ describe('the log of a server', () => {
     const hook = resolve(import.meta.dirname, '../../support/faults/warning-threads.ts');
     const server = await Server.start(dataDir, {
       NODE_OPTIONS: `--import=${pathToFileURL(hook).href}`,
+      PHM_DEMO_KEYS: 'on',
       PHM_DRAIN_SECONDS: '60',
     });
     t.after(() => server.stop('SIGKILL'));
+    assert.equal((await server.metrics()).status, 200);
     const threads = ['phm-keys', 'phm-suite', 'phm-log', 'phm-stats'];
     await server.logged(...threads.map((name) => `"thread":"${name}"`));
     process.kill(server.pid, 'SIGTERM');
