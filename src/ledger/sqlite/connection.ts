@@ -64,7 +64,6 @@ export class SqliteConnection {
 
   /** Takes the write lock. Throws if another process holds it for longer than `waitMs`. */
   begin(waitMs: number = BUSY_TIMEOUT_MS): void {
-    this.#files.requireDatabase();
     const database = this.#open();
     // Here, because SQLite does not tell the length of its log within a transaction.
     this.#requireFiles();
