@@ -6,7 +6,7 @@
 
 import { existsSync } from 'node:fs';
 import { DAY_MS } from '../clock.ts';
-import { softwareName } from '../process/version.ts';
+import { changedProgram, softwareName } from '../process/version.ts';
 import { AFTER_FAILURE_MS, FIRST_MS } from './maintenance.ts';
 import { type CheckKind, type CheckReport, type RunningCheck, startCheck } from './sqlite/check.ts';
 import { damagedDatabase } from './sqlite/damage.ts';
@@ -105,7 +105,7 @@ export class IntegrityWatch {
     const done = await report;
     this.#running = null;
     if (this.#stopped) return;
-    onReport(done);
+    onReport(explained(done));
     if (done.result.kind === 'damaged') {
       onDamage(damagedDatabase(path, done.result.found).message);
       return;
@@ -113,4 +113,10 @@ export class IntegrityWatch {
     if (done.result.kind === 'failed') this.#plan(AFTER_FAILURE_MS);
     else this.#plan(done.check === 'quick_check' ? firstMs : DAY_MS);
   }
+}
+
+/** A process of other code can fail in any way. */
+function explained(done: CheckReport): CheckReport {
+  const changed = done.result.kind === 'failed' ? changedProgram() : null;
+  return changed === null ? done : { ...done, result: { kind: 'failed', reason: changed } };
 }

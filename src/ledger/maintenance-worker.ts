@@ -1,5 +1,5 @@
 /** The thread of one maintenance run: opens the store, does the work, reports the result and ends. */
-import { parentPort, workerData } from 'node:worker_threads';
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { DAY_MS, systemClock } from '../clock.ts';
 import { AppError } from '../errors.ts';
 import { logThreadWarnings } from '../process/process-log.ts';
@@ -35,15 +35,17 @@ function reasonOf(error: unknown): string {
   return cause instanceof Error ? cause.message : String(cause);
 }
 
-const port = parentPort;
-if (port) {
+async function run(port: MessagePort): Promise<void> {
   logThreadWarnings();
   const stop = new AbortController();
   port.once('message', () => stop.abort());
-  const result: MaintenanceResult = await work(workerData, stop.signal).then(
-    (done) => done,
-    (error) => ({ kind: 'failed', message: reasonOf(error) }),
-  );
+  const result: MaintenanceResult = await work(workerData, stop.signal).catch((error) => ({
+    kind: 'failed',
+    message: reasonOf(error),
+  }));
   port.postMessage(result);
   port.close();
 }
+
+// Without top-level await: V8 aborts the process if a thread is terminated during it.
+if (parentPort) void run(parentPort);

@@ -6,7 +6,7 @@
 import type { Worker } from 'node:worker_threads';
 import { endThread, startThread } from '#platform/threads';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../clock.ts';
-import { softwareName } from '../process/version.ts';
+import { changedProgram, softwareName } from '../process/version.ts';
 import type { StoreLocation } from './location.ts';
 import type { PruneReport } from './store.ts';
 
@@ -97,7 +97,7 @@ export class Maintenance {
 
   #end(result: MaintenanceResult): void {
     if (result.kind === 'failed') {
-      if (!this.#stopped) this.#options.onFailure(result.message);
+      if (!this.#stopped) this.#options.onFailure(changedProgram() ?? result.message);
       this.#plan(AFTER_FAILURE_MS);
       return;
     }

@@ -360,7 +360,7 @@ export interface LedgerStore extends AccountStore, LogStore, KeyRecordStore, Del
   findCommitments(commitments: readonly Commitment[]): Promise<(number | null)[]>;
   /** Returns the sums of an account from a whole minute (`sinceMs`, rounded down) to now. */
   activity(accountId: string, sinceMs: number): Promise<AccountActivity>;
-  /** Returns the size of the database in bytes, with everything that it holds. */
+  /** Returns the size of the database in bytes, with everything that it holds. A server on SQLite asks `sqliteBytes`, which needs no store. */
   sizeBytes(): Promise<number>;
   /** Returns the sums of an account over time, one per step. */
   series(query: SeriesQuery): Promise<PeriodSums[]>;

@@ -26,23 +26,34 @@ let name: string | undefined;
  *
  * These files pin the rest of what generates and records a key: the digests of the kernels and the version of
  * each direct dependency. Tests, benchmarks, documents, the dashboard and the client are left out, so a Docker
- * image and a clone of the same sources have the same name. The first call reads the files, which takes some
- * milliseconds; later calls return the same text.
+ * image and a clone of the same sources have the same name. The first call reads the files, which takes some tens of
+ * milliseconds; later calls return the same text. A server makes it first, before it waits for anything.
  */
 export function softwareName(): string {
-  name ??= `phm-key-service/${PROJECT_VERSION}+${digestOfFiles()}`;
+  name ??= nameOfFiles();
   return name;
 }
+
+const CHANGED = "the program's files have changed since the server started: restart the server";
 
 /**
  * For a thread or process that starts long after its server: it loads whatever is in the program's folder by then, and other
  * code could migrate the ledger that the server has in use. `software` is the server's `softwareName()`. Throws `SetupError`.
  */
 export function requireProgram(software: string): void {
-  if (softwareName() === software) return;
-  throw new SetupError(
-    "the program's files have changed since the server started: restart the server",
-  );
+  if (softwareName() !== software) throw new SetupError(CHANGED);
+}
+
+/**
+ * Returns why a thread or process of this server may have failed: the program's files are no longer those of `softwareName`;
+ * null if they are. Other code can fail in any way, and need not have `requireProgram`. Reads the files anew.
+ */
+export function changedProgram(): string | null {
+  return nameOfFiles() === softwareName() ? null : CHANGED;
+}
+
+function nameOfFiles(): string {
+  return `phm-key-service/${PROJECT_VERSION}+${digestOfFiles()}`;
 }
 
 function digestOfFiles(): string {

@@ -9,9 +9,11 @@
 import { releaseStartMemory } from '#platform/threads';
 import type { Config } from '../config/index.ts';
 import { isPostQuantum } from '../config/tls-profiles.ts';
+import { SetupError } from '../errors.ts';
 import { isBuilt } from '../http/pages/is-built.ts';
 import { type LedgerIdentity, type StartCheck, storeLocation } from '../ledger/index.ts';
 import { commandLine } from '../process/launcher.ts';
+import { changedProgram, softwareName } from '../process/version.ts';
 import type { KeyService, WaitingThreads } from '../service/index.ts';
 import { announce } from './banner.ts';
 import { endFailed, endServer, endSignal, endStart } from './end.ts';
@@ -32,6 +34,8 @@ export async function runServer(
   options: ServeOptions,
   threads: WaitingThreads,
 ): Promise<number> {
+  // Now, not after a wait in which the files may be replaced: what starts later is compared with it.
+  softwareName();
   const parts = await openParts(config, options);
   return runParts(parts, threads).catch((error) => endFailed(error, parts));
 }
@@ -86,6 +90,8 @@ function startOnDatabase(
     check?.pending?.stop();
     check = await checkDatabase(storeLocation(config));
     const ledger = await prepareLedger(parts);
+    // Threads of a later attempt load the files that are there now.
+    if (waiting === null) requireUnchanged();
     const starting = startService(parts, ledger, waiting);
     // It ends its threads if it fails.
     waiting = null;
@@ -97,6 +103,12 @@ function startOnDatabase(
     logger,
     onWaiting: () => listening.open(),
   });
+}
+
+/** Throws `SetupError` if the program's files have changed since the server started. */
+function requireUnchanged(): void {
+  const changed = changedProgram();
+  if (changed !== null) throw new SetupError(changed);
 }
 
 /** Says where the server is: by a banner on a terminal, otherwise by a log line. */
