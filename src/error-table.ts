@@ -328,7 +328,7 @@ export const ERRORS = {
       'The database cannot be used at present, so no key and no verdict was released. Try again in {wait}.',
     when: 'The database cannot record or read what the request needs; this server lacks the version of the master secret that it needs; its current version is retired; the [log](receipts.md) lets [no key leave](api.md#health); or a proxy [got no response](#answers-of-a-proxy)',
     advice:
-      'Wait; if `Retry-After` is 60, tell the operator, who must change something at the database',
+      'Wait; if `Retry-After` is 60, tell the operator, who must change something at the database or restart the server',
     retry: 'after a wait',
   },
   foreign_ledger: {

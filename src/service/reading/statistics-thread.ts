@@ -2,6 +2,8 @@
 
 import type { Worker } from 'node:worker_threads';
 import { endThread } from '#platform/threads';
+import { SECOND_MS } from '../../clock.ts';
+import { changedProgram } from '../../process/version.ts';
 import { reportEnd } from '../threads/ready-worker.ts';
 import type {
   StatisticsMessage,
@@ -14,15 +16,18 @@ import type {
 const QUERY_LIMIT_MS = 30_000;
 
 /**
- * Time without a query after which the thread ends. Above the minute between two questions for the size of PostgreSQL's
- * database, so that a thread that is asked for nothing else does not start each minute.
+ * Time without a query after which the thread ends. Well above the one or two minutes between two questions for the size of
+ * PostgreSQL's database, so that a thread that is asked for nothing else does not start each time.
  */
-const REST_MS = 120_000;
+const REST_MS = 300_000;
 
 /** Time for a thread that rests to close the ledger. */
 const CLOSE_LIMIT_MS = 2_000;
 
 const RETRY_AFTER_SECONDS = 5;
+
+/** Time in which no further start is tried after a failed one: each takes a fifth of a second of a core. */
+const PAUSE_SECONDS = 60;
 
 interface StatisticsThreadOptions {
   /** Starts the thread. What it throws fails the query. */
@@ -48,6 +53,8 @@ export class StatisticsThread {
   /** The end of the thread before. */
   #resting: Promise<void> = Promise.resolve();
   #hasEnded = false;
+  /** Why the last start failed, until the next one is tried. */
+  #failure: StatisticsResult | null = null;
 
   constructor({ start, onFatal }: StatisticsThreadOptions) {
     this.#start = start;
@@ -80,48 +87,65 @@ export class StatisticsThread {
     const worker = this.#worker;
     this.#worker = null;
     await Promise.all([this.#resting, worker && endThread(worker, limitMs)]);
-    this.#failAll('has ended');
+    this.#failAll(failed('has ended'));
   }
 
-  #send(message: StatisticsMessage): void {
-    if (this.#hasEnded) {
-      this.#failAll('has ended');
+  #send(message: StatisticsMessage & object): void {
+    const refusal = this.#hasEnded ? failed('has ended') : this.#failure;
+    if (refusal) {
+      this.#settle(message.id, refusal);
       return;
     }
     try {
       this.#worker ??= this.#started();
-      this.#worker.postMessage(message);
     } catch (error) {
-      this.#failAll(`cannot start: ${nameOf(error)}`);
+      this.#failStart(nameOf(error));
+      return;
     }
+    this.#worker.postMessage(message);
   }
 
   #started(): Worker {
     const worker = this.#start();
     let hasAnswered = false;
-    const lose = (reason: string) => {
-      if (this.#worker !== worker) return;
-      this.#worker = null;
-      this.#failAll(reason);
-    };
+    const isCurrent = () => this.#worker === worker;
     const onDeath = (error: Error) => {
-      lose(hasAnswered ? 'has died' : `cannot start: ${nameOf(error)}`);
-      // One that never answered has done nothing. What keeps it from starting may pass, and keys do not need it.
-      if (hasAnswered) this.#onFatal(error);
+      // One that rests, or was refused, is no longer asked.
+      if (!isCurrent()) return;
+      this.#worker = null;
+      if (hasAnswered) {
+        this.#failAll(failed('has died'));
+        this.#onFatal(error);
+      } else {
+        // It writes nothing. What keeps it from starting may pass, and keys do not need it.
+        this.#failStart(nameOf(error));
+      }
     };
     worker.on('message', (message: StatisticsOutput) => {
       if ('kind' in message) {
-        lose(`cannot start: ${message.message}`);
+        if (!isCurrent()) return;
+        this.#worker = null;
+        this.#failStart(message.message);
         return;
       }
       hasAnswered = true;
       this.#settle(message.id, message.result);
-      if (this.#asked.size === 0 && this.#worker === worker) {
+      if (this.#asked.size === 0 && isCurrent()) {
         this.#rest = setTimeout(() => this.#end(worker), REST_MS).unref();
       }
     });
-    reportEnd(worker, onDeath, () => this.#worker !== worker);
+    reportEnd(worker, onDeath, () => !isCurrent());
     return worker;
+  }
+
+  /** Fails all queries, and those of the next minute. */
+  #failStart(reason: string): void {
+    const failure = failed(`cannot start: ${changedProgram() ?? reason}`, PAUSE_SECONDS);
+    this.#failure = failure;
+    setTimeout(() => {
+      this.#failure = null;
+    }, PAUSE_SECONDS * SECOND_MS).unref();
+    this.#failAll(failure);
   }
 
   /** Ends the thread that has nothing to do. The next query starts another one. */
@@ -137,16 +161,20 @@ export class StatisticsThread {
     asked?.resolve(result);
   }
 
-  #failAll(reason: string): void {
-    for (const id of [...this.#asked.keys()]) this.#settle(id, failed(reason));
+  #failAll(failure: StatisticsResult): void {
+    for (const id of [...this.#asked.keys()]) this.#settle(id, failure);
   }
 }
 
-function failed(what: string): StatisticsResult {
-  const reason = `the statistics worker ${what}`;
+function failed(what: string, retryAfterSeconds = RETRY_AFTER_SECONDS): StatisticsResult {
   return {
     kind: 'failed',
-    failure: { code: 'ledger_unavailable', retryAfterSeconds: RETRY_AFTER_SECONDS, reason },
+    failure: {
+      code: 'ledger_unavailable',
+      retryAfterSeconds,
+      remedy: 'The records of the past cannot be read at present. Try again in {wait}.',
+      reason: `the statistics worker ${what}`,
+    },
   };
 }
 

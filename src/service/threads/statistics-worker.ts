@@ -113,7 +113,8 @@ function start(port: MessagePort, { store: location, software }: StatisticsWorke
   port.on('message', (message: StatisticsMessage) => {
     if (message === 'close') {
       pending.sent().then(async () => {
-        await opened.close();
+        // It has written nothing, so nothing is lost if the database cannot be closed.
+        await opened.close().catch(() => {});
         port.close();
       });
       return;

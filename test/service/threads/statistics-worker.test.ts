@@ -47,14 +47,18 @@ describe('a statistics worker of a program that has changed', () => {
       await statistics.end(LIMIT_MS);
       removeDataDir(dataDir);
     });
-    await assert.rejects(statistics.activity({ accountId: 'acct', sinceMs: 0 }), {
-      code: 'ledger_unavailable',
-      details: {
-        retryAfterSeconds: 5,
-        reason:
+    await assert.rejects(
+      statistics.activity({ accountId: 'acct', sinceMs: 0 }),
+      ({ code, details }: AppError) => {
+        assert.deepEqual([code, details.retryAfterSeconds], ['ledger_unavailable', 60]);
+        assert.match(details.remedy ?? '', /^The records of the past cannot be read/);
+        assert.equal(
+          details.reason,
           "the statistics worker cannot start: the program's files have changed since the server started: restart the server",
+        );
+        return true;
       },
-    });
+    );
     assert.ok(!existsSync(store.path));
   });
 });
