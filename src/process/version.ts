@@ -45,11 +45,17 @@ export function requireProgram(software: string): void {
 }
 
 /**
- * Returns why a thread or process of this server may have failed: the program's files are no longer those of `softwareName`;
- * null if they are. Other code can fail in any way, and need not have `requireProgram`. Reads the files anew.
+ * Returns why a thread or process of this server may have failed: the program's files are no longer those of `softwareName`.
+ * Null if they are, or cannot be read, as without free file descriptors. Other code can fail in any way, and need not have
+ * `requireProgram`. Reads the files anew.
  */
 export function changedProgram(): string | null {
-  return nameOfFiles() === softwareName() ? null : CHANGED;
+  try {
+    return nameOfFiles() === softwareName() ? null : CHANGED;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    return code === 'ENOENT' || code === 'ENOTDIR' ? CHANGED : null;
+  }
 }
 
 function nameOfFiles(): string {

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import fs, { cpSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { PROJECT_VERSION, softwareName } from '../../src/process/version.ts';
+import { changedProgram, PROJECT_VERSION, softwareName } from '../../src/process/version.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
@@ -47,5 +48,45 @@ describe('the name of the installed program', () => {
     assert.equal(await nameOfCopy(), softwareName());
     writeFileSync(join(copy, 'packages/sp800-22/src/labels.ts'), '// other\n');
     assert.notEqual(await nameOfCopy(), softwareName());
+  });
+
+  it('tells a running program that its files have changed, in whatever way', async () => {
+    for (const path of ['package.json', 'src', 'packages']) {
+      cpSync(join(ROOT, path), join(copy, path), { recursive: true });
+    }
+    const loaded = await import(`${join(copy, 'src/process/version.ts')}?running`);
+    const started: string = loaded.softwareName();
+    const { changedProgram, requireProgram } = loaded;
+    assert.equal(changedProgram(), null);
+    requireProgram(started);
+
+    const CHANGED = /^the program's files have changed since the server started: restart/;
+    const file = join(copy, 'src/clock.ts');
+    const text = readFileSync(file);
+    writeFileSync(file, '// other\n');
+    assert.match(changedProgram(), CHANGED);
+    assert.equal(loaded.softwareName(), started);
+    const later = await import(`${join(copy, 'src/process/version.ts')}?later`);
+    assert.throws(() => later.requireProgram(started), { name: 'SetupError', message: CHANGED });
+    writeFileSync(file, text);
+    assert.equal(changedProgram(), null);
+
+    const folder = join(copy, 'packages');
+    renameSync(folder, `${folder}-away`);
+    assert.match(changedProgram(), CHANGED);
+    writeFileSync(folder, '');
+    assert.match(changedProgram(), CHANGED);
+  });
+
+  it('knows no change if it cannot read its files', async (t) => {
+    softwareName();
+    t.mock.method(fs, 'readFileSync', () => {
+      throw Object.assign(new Error(), { code: 'EMFILE' });
+    });
+    syncBuiltinESMExports();
+    const found = changedProgram();
+    t.mock.restoreAll();
+    syncBuiltinESMExports();
+    assert.equal(found, null);
   });
 });
