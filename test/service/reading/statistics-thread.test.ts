@@ -95,11 +95,15 @@ describe('the thread of the statistics worker', () => {
     assert.ok(newest().isClosing);
     // The first may still be closing the ledger.
     await ask();
-    newest().emit('message', { id: 99, result: ANSWER });
+    workers[0]?.emit('message', { id: 99, result: ANSWER });
     workers[0]?.exit(0);
-    await ask();
+    t.mock.timers.tick(REST_MS - 1);
+    const last = thread.ask(TASK);
+    t.mock.timers.tick(1);
+    assert.ok(!newest().isClosing, 'the first has no rest any more');
+    newest().answer();
+    assert.deepEqual(await last, ANSWER);
     assert.equal(workers.length, 2);
-    assert.ok(!newest().isClosing);
     assert.deepEqual(fatal, []);
   });
 
