@@ -69,14 +69,12 @@ interface IntegrityOptions {
 /** Checks the whole database once a day, in a child process. */
 export class IntegrityWatch {
   readonly #options: IntegrityOptions;
-  readonly #software: string;
   #timer: NodeJS.Timeout | undefined;
   #running: RunningCheck | null;
   #stopped = false;
 
   constructor(options: IntegrityOptions) {
     this.#options = options;
-    this.#software = options.software ?? softwareName();
     this.#running = options.pending;
     if (options.pending) void this.#settle(options.pending);
     else this.#plan(options.firstMs ?? FIRST_MS);
@@ -95,7 +93,8 @@ export class IntegrityWatch {
   }
 
   #begin(check: CheckKind): void {
-    this.#running = startCheck(this.#options.path, check, { software: this.#software });
+    const { path, software = softwareName() } = this.#options;
+    this.#running = startCheck(path, check, { software });
     this.#running.unref();
     void this.#settle(this.#running);
   }

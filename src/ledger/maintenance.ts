@@ -53,14 +53,12 @@ const STOP_LIMIT_MS = 5_000;
 
 export class Maintenance {
   readonly #options: MaintenanceOptions;
-  readonly #software: string;
   #timer: NodeJS.Timeout | undefined;
   #worker: Worker | null = null;
   #stopped = false;
 
   constructor(options: MaintenanceOptions) {
     this.#options = options;
-    this.#software = options.software ?? softwareName();
     this.#plan(options.firstMs ?? FIRST_MS);
   }
 
@@ -78,8 +76,8 @@ export class Maintenance {
   }
 
   #begin(): void {
-    const { store, retentionDays } = this.#options;
-    const workerData: MaintenanceData = { store, retentionDays, software: this.#software };
+    const { store, retentionDays, software = softwareName() } = this.#options;
+    const workerData: MaintenanceData = { store, retentionDays, software };
     const worker = startThread(new URL('./maintenance-worker.ts', import.meta.url), { workerData });
     this.#worker = worker;
     let result: MaintenanceResult = { kind: 'failed', message: 'it ended without a result' };

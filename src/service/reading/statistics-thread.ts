@@ -112,20 +112,18 @@ export class StatisticsThread {
     const onDeath = (error: Error) => {
       // One that rests, or was refused, is no longer asked.
       if (!isCurrent()) return;
-      this.#worker = null;
-      if (hasAnswered) {
-        this.#failAll(failed('has died'));
-        this.#onFatal(error);
-      } else {
+      if (!hasAnswered) {
         // It writes nothing. What keeps it from starting may pass, and keys do not need it.
         this.#failStart(nameOf(error));
+        return;
       }
+      this.#worker = null;
+      this.#failAll(failed('has died'));
+      this.#onFatal(error);
     };
     worker.on('message', (message: StatisticsOutput) => {
       if ('kind' in message) {
-        if (!isCurrent()) return;
-        this.#worker = null;
-        this.#failStart(message.message);
+        if (isCurrent()) this.#failStart(message.message);
         return;
       }
       hasAnswered = true;
@@ -140,6 +138,7 @@ export class StatisticsThread {
 
   /** Fails all queries, and those of the next minute. */
   #failStart(reason: string): void {
+    this.#worker = null;
     const failure = failed(`cannot start: ${changedProgram() ?? reason}`, PAUSE_SECONDS);
     this.#failure = failure;
     setTimeout(() => {

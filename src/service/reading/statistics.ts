@@ -40,8 +40,11 @@ const RETRY_AFTER_SECONDS = 1;
 /** A query about an account. */
 type AccountTask = Extract<StatisticsTask, { readonly query: object }>;
 
+/** The part of the thread that queries need. */
+type QueryThread = Pick<StatisticsThread, 'ask' | 'end'>;
+
 export class Statistics {
-  readonly #thread: Pick<StatisticsThread, 'ask' | 'end'>;
+  readonly #thread: QueryThread;
   readonly #store: StoreLocation;
   readonly #observer: KeyObserver | undefined;
   readonly #short = new Places('activity', MAX_SHORT, MAX_SHORT);
@@ -49,11 +52,7 @@ export class Statistics {
   /** Set permanently when a check has found the ledger damaged. */
   #damage: AppError | null = null;
 
-  constructor(
-    thread: Pick<StatisticsThread, 'ask' | 'end'>,
-    store: StoreLocation,
-    observer?: KeyObserver,
-  ) {
+  constructor(thread: QueryThread, store: StoreLocation, observer?: KeyObserver) {
     this.#thread = thread;
     this.#store = store;
     this.#observer = observer;
