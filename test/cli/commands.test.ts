@@ -304,7 +304,7 @@ describe('phm', () => {
     assert.match(stderr, /^phm: the output cannot be written: no space left\n$/m);
   });
 
-  it('creates no secret that nobody would see, because it shows a secret only once', async () => {
+  it('refuses to create a secret while nobody can read its output, which shows it only once', async () => {
     const env = { PHM_DATA_DIR: dataDir, PHM_URL: 'http://127.0.0.1:9' };
     const before = await phmJson(
       ['account', 'create', '--init', '--name', 'B', '--plan', 'research'],

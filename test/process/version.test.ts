@@ -21,6 +21,13 @@ describe('the name of the installed program', () => {
   const copy = mkdtempSync(join(tmpdir(), 'phm-installed-'));
   after(() => rmSync(copy, { recursive: true, force: true }));
 
+  /** Copies what a Docker image has, without tests, benchmarks and documents. */
+  function copyProgram(): void {
+    for (const path of ['package.json', 'src', 'packages']) {
+      cpSync(join(ROOT, path), join(copy, path), { recursive: true });
+    }
+  }
+
   it('has the version and 16 hexadecimal digits', () => {
     assert.match(softwareName(), /^phm-key-service\/[0-9a-z.-]+\+[0-9a-f]{16}$/);
     assert.ok(softwareName().startsWith(`phm-key-service/${PROJECT_VERSION}+`));
@@ -32,10 +39,7 @@ describe('the name of the installed program', () => {
   });
 
   it('depends on the sources of the program alone', async () => {
-    // What a Docker image has, without tests, benchmarks and documents.
-    for (const path of ['package.json', 'src', 'packages']) {
-      cpSync(join(ROOT, path), join(copy, path), { recursive: true });
-    }
+    copyProgram();
     let copies = 0;
     const nameOfCopy = async (): Promise<string> => {
       // Another address is another module, which has remembered no name.
@@ -51,9 +55,7 @@ describe('the name of the installed program', () => {
   });
 
   it('tells a running program that its files have changed, in whatever way', async () => {
-    for (const path of ['package.json', 'src', 'packages']) {
-      cpSync(join(ROOT, path), join(copy, path), { recursive: true });
-    }
+    copyProgram();
     const loaded = await import(`${join(copy, 'src/process/version.ts')}?running`);
     const started: string = loaded.softwareName();
     const { changedProgram, requireProgram } = loaded;

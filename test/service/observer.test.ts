@@ -204,17 +204,16 @@ describe('the suite pool’s reports', () => {
   });
 });
 
-/** A thread that answers nothing. */
-const NO_ANSWER = { ask: () => new Promise<never>(() => {}), end: async () => {} };
+/** Statistics whose thread answers nothing. */
+function unansweredStatistics({ observer }: Notes): Statistics {
+  const thread = { ask: () => new Promise<never>(() => {}), end: async () => {} };
+  return new Statistics(thread, { kind: 'sqlite', path: 'unused' }, observer);
+}
 
 describe('the statistics’ reports', () => {
   it('cover refusals', async () => {
     const notes = new Notes();
-    const statistics = new Statistics(
-      NO_ANSWER,
-      { kind: 'sqlite', path: 'unused' },
-      notes.observer,
-    );
+    const statistics = unansweredStatistics(notes);
     const questions = {
       activity: (accountId: string) => statistics.activity({ accountId, sinceMs: 0 }),
       statistics: (accountId: string) =>
@@ -233,11 +232,7 @@ describe('the statistics’ reports', () => {
 
   it('name refusals of an account that fills its share', async () => {
     const notes = new Notes();
-    const statistics = new Statistics(
-      NO_ANSWER,
-      { kind: 'sqlite', path: 'unused' },
-      notes.observer,
-    );
+    const statistics = unansweredStatistics(notes);
     const ask = () => statistics.randomness({ accountId: 'a', keys: 1, withPValues: false });
     for (let i = 0; i < 8; i++) void ask();
     await assert.rejects(ask(), { code: 'overloaded' });
